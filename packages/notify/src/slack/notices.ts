@@ -7,7 +7,7 @@
 //   slack-notices.3. A message whose delivery was not recorded is known from the first click on it.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Notice } from "@holdpoint/server/model/model.ts";
-import type { Tx } from "@holdpoint/server/ports/ports.ts";
+import type { InterruptTx, NoticeTx, WebhookTx } from "@holdpoint/server/ports/ports.ts";
 import { messageRow } from "@holdpoint/server/webhooks/notice-row.ts";
 import { outboxId } from "@holdpoint/server/webhooks/outbox-id.ts";
 
@@ -32,7 +32,7 @@ export function readPlace(value: Json | undefined): MessagePlace | null {
 
 /** Records a message that shows its item as open, and its update if the item has ended meanwhile. */
 export async function recordNotice(
-  tx: Tx,
+  tx: InterruptTx & NoticeTx & WebhookTx,
   item: Pick<Notice, "threadId" | "interruptId">,
   place: MessagePlace,
   { host, at }: { readonly host: string; readonly at: number },
@@ -49,7 +49,7 @@ export async function recordNotice(
 
 /** Requests the update of a message (slack-notices.2). */
 export async function showState(
-  tx: Tx,
+  tx: NoticeTx & WebhookTx,
   notice: Notice,
   shown: Notice["shown"],
   { host, at }: { readonly host: string; readonly at: number },

@@ -13,7 +13,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Caller, Person, Session } from "../model/model.ts";
-import type { AccessChanges, AccessRequest, ProviderLogout, Storage, Tx } from "../ports/ports.ts";
+import type { AccessChanges, AccessRequest, PeopleTx, ProviderLogout, SessionTx, Storage, Tx } from "../ports/ports.ts";
 import type { Cookies } from "./cookies.ts";
 import { type CallerSource, personCaller, unauthenticated } from "./role-access.ts";
 import { findGrant, type RoleRule } from "./role-rules.ts";
@@ -149,7 +149,7 @@ function notRotated(error: unknown): false {
 
 /** @returns the person of each session that a logout at the provider means */
 async function deleteAtProvider(
-  tx: Tx,
+  tx: PeopleTx & SessionTx,
   { issuer, subject, providerSession }: ProviderLogout,
 ): Promise<readonly string[]> {
   if (subject === null) return providerSession === null ? [] : tx.deleteSessionsAt(providerSession);

@@ -12,7 +12,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import { VALUES_ONLY, type Run } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
-import type { Tx, Wakes } from "../ports/ports.ts";
+import type { EventTx, Tx, Wakes } from "../ports/ports.ts";
 import { buildEndEvents } from "./end-events.ts";
 import {
   createEventLog,
@@ -159,7 +159,7 @@ function wakeReaders(wakes: Wakes, log: EventLog): void {
 }
 
 async function storeEvents(
-  tx: Tx,
+  tx: EventTx,
   log: EventLog,
   end: EndEvents | undefined,
   { wakes, limits }: Pick<HubPorts, "wakes" | "limits">,

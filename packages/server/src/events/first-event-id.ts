@@ -7,7 +7,7 @@
 //     for it: such readers see stored events only, and a further commit would delay them. Other runs cost no statement
 //     more.
 import type { Run } from "../model/model.ts";
-import type { Tx, Wakes } from "../ports/ports.ts";
+import type { EventTx, Tx, Wakes } from "../ports/ports.ts";
 import { buildEventRow } from "./event-batch.ts";
 import { FIRST_EVENT, type EventStart } from "./event-log.ts";
 import { beginBatch } from "./synthetic-events.ts";
@@ -16,7 +16,7 @@ import { beginBatch } from "./synthetic-events.ts";
 const ROUND = 1_000_000;
 
 /** @param run the run before this attempt */
-export async function eventStart(tx: Tx, run: Run): Promise<EventStart> {
+export async function eventStart(tx: EventTx, run: Run): Promise<EventStart> {
   if (run.attempt === 0) return FIRST_EVENT;
   const kept = await tx.eventExtent(run.threadId, run.runId);
   const next = kept === null ? 0 : kept.last + 1;

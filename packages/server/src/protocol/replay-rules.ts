@@ -14,7 +14,7 @@ import { endNoteId, NOTE_END } from "../events/thread-note.ts";
 import { inScope } from "../auth/scope.ts";
 import type { Interrupt, Scope, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
-import type { RunHead, Tx } from "../ports/ports.ts";
+import type { EventTx, RunHead, Tx } from "../ports/ports.ts";
 import { readBaseline } from "./baseline.ts";
 import type { EventFilter } from "./event-filter.ts";
 import { toEventRow } from "./convert/event-place.ts";
@@ -74,7 +74,7 @@ export async function missedSince(
 
 /** replay-rules.2. The run that ended last requests all questions that are open then. */
 async function newestRequests(
-  tx: Tx,
+  tx: EventTx,
   runs: readonly RunHead[],
   open: readonly Interrupt[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -89,7 +89,7 @@ async function newestRequests(
   return new Map(requested.map((interruptId) => [interruptId, runId]));
 }
 
-async function lastEvent(tx: Tx, threadId: string, logId: string): Promise<LoggedEvent | null> {
+async function lastEvent(tx: EventTx, threadId: string, logId: string): Promise<LoggedEvent | null> {
   const extent = await tx.eventExtent(threadId, logId);
   if (extent === null) return null;
   const [row] = await tx.events(threadId, { runId: logId, afterSeq: 0, fromId: extent.last, limit: 1 });

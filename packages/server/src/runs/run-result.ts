@@ -1,6 +1,6 @@
 import type { AgentContext } from "../context/context.ts";
 import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
-import type { RunEnd, StateValues, Tx } from "../ports/ports.ts";
+import type { FingerprintTx, RunEnd, StateValues, Tx } from "../ports/ports.ts";
 
 /** The end of a run as read in a transaction. Its text is made after that (withText). */
 export interface StoredEnd extends Omit<RunEnd, "valuesText"> {
@@ -50,7 +50,11 @@ export async function valuesAt(
 }
 
 /** Usually the fingerprint of a deployed graph. */
-export async function findFingerprint(agent: AgentContext, tx: Tx, hash: string): Promise<Fingerprint | null> {
+export async function findFingerprint(
+  agent: AgentContext,
+  tx: FingerprintTx,
+  hash: string,
+): Promise<Fingerprint | null> {
   const deployed = agent.graphs.list().find(({ fingerprint }) => fingerprint.hash === hash);
   return deployed?.fingerprint ?? tx.fingerprint(hash);
 }

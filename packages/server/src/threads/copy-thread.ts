@@ -1,7 +1,7 @@
 // Copies of threads: state and open interrupts with the runs that asked, without other runs and the audit trail.
 import type { AgentContext } from "../context/context.ts";
 import type { Interrupt, Scope, Thread } from "../model/model.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { RunTx, Tx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { withoutVotes } from "../model/review/four-eyes.ts";
 import { allOpenItems, openItems, requireThread, threadNotFound } from "./find-thread.ts";
@@ -78,7 +78,7 @@ async function finish(
 /** An answer runs as the run that asked, also in the copy; but nobody hears of it who heard of the original. */
 async function withOwnAskers(
   agent: AgentContext,
-  tx: Tx,
+  tx: RunTx,
   from: string,
   open: readonly Interrupt[],
 ): Promise<readonly Interrupt[]> {

@@ -11,7 +11,15 @@ import { requireRight, type Right } from "../auth/authorize.ts";
 import { actsFor } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { nameAuthor } from "../model/audit-author.ts";
-import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
+import type {
+  CheckpointQuery,
+  CheckpointTx,
+  StateAddress,
+  StateCheckpoint,
+  StateSnapshot,
+  StateUpdate,
+  Tx,
+} from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
 import { refuseChange } from "../model/request.ts";
 import { nextThreadStatus } from "../model/status.ts";
@@ -222,7 +230,7 @@ async function noteAuthor(tx: Tx, thread: Thread, caller: Caller, at: number): P
 }
 
 /** Pruning may have deleted rows that the new ones refer to. @throws {ApiError} `thread_busy` */
-async function requireOrigins(tx: Tx, { checkpoints }: WriteSet): Promise<void> {
+async function requireOrigins(tx: CheckpointTx, { checkpoints }: WriteSet): Promise<void> {
   const own = new Set(checkpoints.map((row) => row.checkpointId));
   for (const { threadId, ns, body } of checkpoints) {
     const { from } = JSON.parse(body) as { readonly from: Readonly<Record<string, string>> };

@@ -4,7 +4,7 @@
 //   delta-history.1. Reading the history changes no state of the run's own checkpoints.
 //   delta-history.2. A read goes back to the snapshot and no further, and a cycle of ancestors ends it.
 import type { Fingerprint } from "../../model/model.ts";
-import type { StoredCheckpoint, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, StoredCheckpoint } from "../../ports/ports.ts";
 import type { Codec } from "./codec/value-codec.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import { decodeWrites } from "./decode-checkpoint.ts";
@@ -72,7 +72,7 @@ export interface StoredState {
 
 /** Values of the DeltaChannels in a state, by channel. Empty if the graph with their reducers no longer exists. */
 export async function deltaValues(
-  tx: Tx,
+  tx: CheckpointTx,
   codec: Codec,
   { stored, fingerprint, graph }: StoredState,
 ): Promise<ReadonlyMap<string, unknown>> {

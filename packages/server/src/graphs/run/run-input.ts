@@ -6,7 +6,7 @@
 //        used answers count, and open interrupts keep their ids.
 //   run-input.4. LangGraph keeps one update for a pending step: a later one contains the earlier ones.
 import type { CarriedAnswer, Encoded, Run } from "../../model/model.ts";
-import type { Tx } from "../../ports/ports.ts";
+import type { CheckpointTx } from "../../ports/ports.ts";
 import { NULL_TASK } from "../checkpoints/pending-tasks.ts";
 import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
@@ -32,7 +32,7 @@ export interface Progress {
 
 /** run-input.1, run-input.2: the input left by earlier attempts of this run. */
 export async function readProgress(
-  tx: Tx,
+  tx: CheckpointTx,
   codec: Codec,
   run: Run,
   answers: readonly CarriedAnswer[],

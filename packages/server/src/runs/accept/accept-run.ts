@@ -12,7 +12,7 @@ import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { nameAuthor } from "../../model/audit-author.ts";
 import type { AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
-import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
+import type { History, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
 import { noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { changeGraph } from "../../threads/graph-change.ts";
@@ -226,7 +226,12 @@ function requireRightsFor(
   });
 }
 
-async function putWebhooks(agent: AgentContext, tx: Tx, run: Run, webhooks: readonly NewRunWebhook[]): Promise<void> {
+async function putWebhooks(
+  agent: AgentContext,
+  tx: WebhookTx,
+  run: Run,
+  webhooks: readonly NewRunWebhook[],
+): Promise<void> {
   const { threadId, createdAt } = run;
   for (const { webhookId, ...given } of webhooks) {
     const place = { threadId, runId: findFirstRun(run), webhookId: webhookId ?? agent.newId() };

@@ -1,6 +1,6 @@
 // Trace link: the trace that a run continues. Stored with the run, so that it survives a restart.
 import type { Caller, Interrupt, Run, TraceLink } from "../../model/model.ts";
-import type { Tx } from "../../ports/ports.ts";
+import type { RunTx } from "../../ports/ports.ts";
 
 /**
  * @param waits interrupts that the run answers or continues
@@ -8,7 +8,7 @@ import type { Tx } from "../../ports/ports.ts";
  * @returns null if the run continues no pause and starts its own trace
  */
 export async function findTraceLink(
-  tx: Tx,
+  tx: RunTx,
   { caller, asker: known }: { readonly caller: Caller; readonly asker: Run | null },
   waits: readonly Interrupt[],
   open: readonly Interrupt[],

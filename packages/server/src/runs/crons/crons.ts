@@ -15,7 +15,7 @@ import { type Schedule, nextTick } from "./cron-schedule.ts";
 import { readIntent } from "../../interrupts/run-intent.ts";
 import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../../model/model.ts";
 import { builtInAssistantId } from "../../model/built-in-assistant.ts";
-import type { CronFilter, CronQuery, Tx } from "../../ports/ports.ts";
+import type { AssistantTx, CronFilter, CronQuery, CronTx, Tx } from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
 import { callFromBody } from "../accept/run-body.ts";
 import { type RunCall, checkControlValues, checkNodeNames } from "../accept/run-request.ts";
@@ -153,7 +153,7 @@ export function buildRunCall(payload: JsonObject, metadata: JsonObject, reach: R
 }
 
 /** @throws {ApiError} `cron_not_found` */
-export async function requireCron(tx: Tx, cronId: string, scope: Scope): Promise<Cron> {
+export async function requireCron(tx: CronTx, cronId: string, scope: Scope): Promise<Cron> {
   const cron = await tx.cron(cronId);
   if (cron !== null && inScope(cron.metadata, scope)) return cron;
   throw new ApiError("cron_not_found", `Cron with ID ${cronId} not found`);
@@ -168,7 +168,7 @@ function named<Filter extends CronFilter>(filter: Filter): Filter {
   return { ...filter, assistantId: builtInAssistantId(assistantId) };
 }
 
-async function checkCall(agent: AgentContext, tx: Tx, call: RunCall): Promise<Assistant> {
+async function checkCall(agent: AgentContext, tx: AssistantTx, call: RunCall): Promise<Assistant> {
   const assistant = await findAssistant(agent, tx, call.assistantId, { scope: call.reach.assistants });
   const intent = readIntent(call.input, call.command);
   checkControlValues(agent.graphs, intent);

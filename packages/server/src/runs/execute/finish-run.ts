@@ -26,7 +26,7 @@ import type {
   WriteSet,
 } from "../../model/model.ts";
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
-import type { GraphRunResult, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, GraphRunResult, RunTx, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
 import { changeGraph } from "../../threads/graph-change.ts";
 import { startersAfter } from "../../threads/starters.ts";
@@ -152,7 +152,7 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
 
 /** Stores the last writes, or rolls all of them back. @returns the newest checkpoint of the thread */
 async function storeRest(
-  tx: Tx,
+  tx: CheckpointTx,
   thread: Thread,
   { run, result, outcome, withEarlier }: RunFinish,
 ): Promise<string | null> {
@@ -268,7 +268,7 @@ export async function endPending(tx: Tx, run: Run, { reason, at, announce }: Pen
 }
 
 /** A displaced run leaves no open interrupts, so that the run which replaced it is not held by a pause. */
-async function isOverruled(tx: Tx, run: Run): Promise<boolean> {
+async function isOverruled(tx: RunTx, run: Run): Promise<boolean> {
   const active = await tx.activeRuns(run.threadId);
   return active.some(
     ({ runId, dueAt, multitaskStrategy: strategy }) =>
@@ -280,7 +280,7 @@ async function isOverruled(tx: Tx, run: Run): Promise<boolean> {
  * Without a checkpoint of this attempt (or after its rollback), an earlier attempt may have written one unknown to the
  * thread.
  */
-async function findNewest(tx: Tx, run: Run, thread: Thread, keep: boolean): Promise<string | null> {
+async function findNewest(tx: CheckpointTx, run: Run, thread: Thread, keep: boolean): Promise<string | null> {
   if (keep && run.attempt === 1) return thread.checkpointId;
   const newest = (await tx.checkpoint(run.threadId, "", null))?.checkpoint;
   if (!keep) return newest?.checkpointId ?? null;

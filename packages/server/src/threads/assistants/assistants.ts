@@ -10,7 +10,15 @@ import type { AgentContext } from "../../context/context.ts";
 import type { DefaultsByGraph } from "../../model/assistant-defaults.ts";
 import { REQUEST_GRAPH, toAssistantId, builtInAssistantId } from "../../model/built-in-assistant.ts";
 import type { Assistant, AssistantVersion, Scope } from "../../model/model.ts";
-import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, Graphs, Tx } from "../../ports/ports.ts";
+import type {
+  AssistantFilter,
+  AssistantQuery,
+  AssistantTx,
+  GraphDescription,
+  GraphDrawing,
+  Graphs,
+  Tx,
+} from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
 import type { AssistantSchemas } from "../../wire/assistant-schemas.ts";
 
@@ -75,7 +83,7 @@ export function namesBuiltIn(agent: AgentContext, idOrGraph: string): boolean {
  */
 export async function findAssistant(
   agent: AgentContext,
-  tx: Tx,
+  tx: AssistantTx,
   idOrGraph: string,
   { scope = null, toChange = false }: { readonly scope?: Scope; readonly toChange?: boolean } = {},
 ): Promise<Assistant> {

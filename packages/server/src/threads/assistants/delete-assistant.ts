@@ -11,7 +11,7 @@ import { isBuiltIn } from "./edit-assistant.ts";
 import { findAssistant } from "./assistants.ts";
 import { decisionRules } from "../../model/review/review-rules.ts";
 import type { Run, Scope } from "../../model/model.ts";
-import type { ThreadQuery, Tx } from "../../ports/ports.ts";
+import type { RunTx, ThreadQuery, ThreadTx } from "../../ports/ports.ts";
 import { deleteThread } from "../delete-threads.ts";
 
 const THREADS_PER_STEP = 50;
@@ -98,7 +98,12 @@ async function deleteIfThere(agent: AgentContext, threadId: string): Promise<voi
 }
 
 /** @param doomed threads whose runs do not count */
-async function refuseActiveRuns(tx: Tx, assistantId: string, scope: Scope, doomed: ThreadQuery | null): Promise<void> {
+async function refuseActiveRuns(
+  tx: RunTx & ThreadTx,
+  assistantId: string,
+  scope: Scope,
+  doomed: ThreadQuery | null,
+): Promise<void> {
   const active: Run[] = [];
   for (const run of await tx.runsOfAssistant(assistantId, "active", RUNS_PER_STEP)) {
     if (doomed !== null && (await tx.countThreads({ ...doomed, ids: [run.threadId] }, 1)) > 0) continue;

@@ -16,7 +16,7 @@ import { findAssistant, requireGraph, toVersion } from "./assistants.ts";
 import { checkOnPaused } from "../../interrupts/on-paused.ts";
 import type { Assistant, AssistantVersion, Scope } from "../../model/model.ts";
 import { builtInAssistantId, REQUEST_GRAPH } from "../../model/built-in-assistant.ts";
-import type { AssistantVersionQuery, Tx } from "../../ports/ports.ts";
+import type { AssistantTx, AssistantVersionQuery } from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import { mergedMetadata } from "../../context/merged-metadata.ts";
@@ -142,7 +142,7 @@ function checkGraph(agent: AgentContext, assistant: Assistant, graphId: string):
   }
 }
 
-async function activate(tx: Tx, assistant: Assistant): Promise<Assistant> {
+async function activate(tx: AssistantTx, assistant: Assistant): Promise<Assistant> {
   await tx.updateAssistant(assistant.assistantId, assistant);
   return assistant;
 }
