@@ -4,7 +4,7 @@
 //     decides in the name of the person, so only the person, and receivers that the operator names, get it.
 import { isoTime, type Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import type { AnswerAddress, AnswerAddresses } from "@holdpoint/server/ports/notify/addresses.ts";
+import type { AnswerAddress, AnswerAddresses } from "@holdpoint/server/ports/answer-addresses.ts";
 import { buildItemView } from "../items/item-view.ts";
 import type { Directory } from "../rules/directory.ts";
 import { LINK_PATH } from "./link-page.ts";

@@ -7,7 +7,7 @@ import type { ConfigurableHeaders } from "../auth/configurable-headers.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import type { Notifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Graphs, Storage, Store } from "../ports/ports.ts";
-import type { AnswerAddresses } from "../ports/notify/addresses.ts";
+import type { AnswerAddresses } from "../ports/answer-addresses.ts";
 import type { InboxChanges, QueueLimit, RunEvents, SearchIndex, WebhookOutbox, Worker } from "./services.ts";
 
 export interface AgentContext {

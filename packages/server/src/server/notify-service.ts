@@ -6,7 +6,7 @@ import type { HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { RoleRule } from "../auth/role-rules.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { Interrupt } from "../model/model.ts";
-import type { AnswerAddresses } from "../ports/notify/addresses.ts";
+import type { AnswerAddresses } from "../ports/answer-addresses.ts";
 import type { Storage } from "../ports/ports.ts";
 import type { Channels } from "../webhooks/delivery.ts";
 

@@ -11,7 +11,7 @@ import { isoTime } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { itemSummary } from "../wire/inbox-item.ts";
 import type { Interrupt, Notify, Run, Webhook } from "../model/model.ts";
-import type { AnswerAddresses } from "../ports/notify/addresses.ts";
+import type { AnswerAddresses } from "../ports/answer-addresses.ts";
 import type { Tx } from "../ports/ports.ts";
 import { slackMessage } from "./slack-message.ts";
 import { noticeRow } from "./notice-row.ts";

@@ -1,6 +1,6 @@
 // Answer addresses port: one-use addresses at which a person gives one decision on an item, over any channel.
-import type { Interrupt } from "../../model/model.ts";
-import type { Tx } from "../storage.ts";
+import type { Interrupt } from "../model/model.ts";
+import type { Tx } from "./storage.ts";
 
 export interface AnswerAddress {
   readonly person: string;
