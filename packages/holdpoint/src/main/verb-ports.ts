@@ -31,6 +31,17 @@ export function createVerbPorts(host: Host): VerbPorts {
         withStorage(host, dataDir, async (storage, versions) =>
           (await import("@holdpoint/server/storage/dump/dump-file.ts")).importFile(storage, versions, file),
         ),
+      importLangGraph: async (dataDir, from) => {
+        const [{ readGraphsConfig }, { importLangGraph }] = await Promise.all([
+          import("@holdpoint/server/graphs/config/langgraph-json.ts"),
+          import("@holdpoint/server/graphs/import-langgraph.ts"),
+        ]);
+        const { graphConfig, graphEnv: listed } = await agentConfig();
+        const graphs = readGraphsConfig(await findGraphConfig({ graphConfig }, undefined, host.program), host.env);
+        console.log = console.error; // output of graphs during loading is not part of the result
+        setGraphEnvironment(host.environment, { listed, ...(await productSecrets()), graphs });
+        return withStorage(host, dataDir, (storage) => importLangGraph(storage, graphs, from, Date.now));
+      },
     },
     template: {
       folder: join(root, "packages/holdpoint/src/cli/template"),

@@ -1,6 +1,6 @@
 // Data copies: a backup of a running server, or a full dump for another storage.
 import type { Cli } from "../client/command-context.ts";
-import { EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, withProgress, printJson } from "../output/print.ts";
 import { counted } from "../output/sanitize.ts";
 
@@ -11,6 +11,10 @@ export interface BackupPorts {
   backUp(dataDir: string | undefined, file: string): Promise<{ readonly bytes: number; readonly threads: number }>;
   exportTo(dataDir: string | undefined, file: string): Promise<RowCounts>;
   importFrom(dataDir: string | undefined, file: string): Promise<RowCounts>;
+  importLangGraph(
+    dataDir: string | undefined,
+    from: { readonly uri: string; readonly schema: string; readonly graphId: string | null },
+  ): Promise<Readonly<Record<"threads" | "questions" | "known_threads" | "store_items", number>>>;
 }
 
 export interface MoveOptions extends PrintOptions {
@@ -29,9 +33,41 @@ export async function exportTo(cli: Cli, mover: BackupPorts, file: string, optio
   return printRows(cli, "Exported", { file, rows }, options);
 }
 
-export async function importFrom(cli: Cli, mover: BackupPorts, file: string, options: MoveOptions): Promise<ExitCode> {
+export interface ImportOptions extends MoveOptions {
+  readonly fromLanggraphPostgres?: string;
+  readonly graph?: string;
+  readonly schema?: string;
+}
+
+export async function importFrom(
+  cli: Cli,
+  mover: BackupPorts,
+  file: string | undefined,
+  options: ImportOptions,
+): Promise<ExitCode> {
+  const uri = options.fromLanggraphPostgres;
+  if (file === undefined && uri !== undefined) return importLangGraph(cli, mover, uri, options);
+  if (file === undefined || uri !== undefined)
+    throw new CliError("name either a file, or a database with --from-langgraph-postgres", EXIT.usage);
   const rows = await withProgress(cli, "importing", mover.importFrom(options.dataDir, file));
   return printRows(cli, "Imported", { file, rows }, options);
+}
+
+async function importLangGraph(
+  cli: Cli,
+  mover: BackupPorts,
+  uri: string,
+  { dataDir, graph, schema, json }: ImportOptions,
+): Promise<ExitCode> {
+  const from = { uri, schema: schema ?? "public", graphId: graph ?? null };
+  const counts = await withProgress(cli, "importing", mover.importLangGraph(dataDir, from));
+  const { threads, questions, known_threads: known, store_items: items } = counts;
+  if (json === true) printJson(cli.terminal, counts);
+  else
+    cli.terminal.out(
+      `Imported ${counted(threads, "thread")} and ${counted(items, "store item")}; ${counted(known, "thread")} already here. At the next start, ${counted(questions, "thread")} will ask its question again.\n`,
+    );
+  return EXIT.done;
 }
 
 interface MovedRows {

@@ -224,9 +224,15 @@ function registerMove(program: Command, cli: Cli, { mover }: VerbPorts): void {
   ofFolder(program.command("export <file>").description("export all data of a stopped server to a file")).action(
     (file, options) => cli.run(async () => (await load()).exportTo(cli, mover, file, options)),
   );
-  ofFolder(program.command("import <file>").description("import an exported file into an empty database")).action(
-    (file, options) => cli.run(async () => (await load()).importFrom(cli, mover, file, options)),
-  );
+  ofFolder(
+    program
+      .command("import [file]")
+      .description("import an exported file into an empty database, or the threads of LangGraph's own PostgresSaver"),
+  )
+    .option("--from-langgraph-postgres <address>", "database of a PostgresSaver, in place of a file")
+    .option("--graph <id>", "graph of its threads, if langgraph.json has several")
+    .option("--schema <name>", "schema of its tables (public)")
+    .action((file, options) => cli.run(async () => (await load()).importFrom(cli, mover, file, options)));
 }
 
 function registerCompletion(program: Command, cli: Cli): void {

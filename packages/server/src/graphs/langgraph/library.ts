@@ -91,6 +91,13 @@ function packageFolder(name: string, from: string): string | null {
   }
 }
 
+/** A package of the project. @throws {LibraryError} if it is not installed */
+export async function importPackage<T>(name: string, folder: string): Promise<T> {
+  const root = packageFolder(name, folder);
+  if (root === null) throw new LibraryError(`${name} is not installed in ${folder}: run npm install ${name} there`);
+  return importFrom<T>(root, ".");
+}
+
 interface PackageJson {
   readonly version: string;
   readonly exports?: Readonly<Record<string, unknown>>;
