@@ -4,6 +4,8 @@ export interface ReleaseState {
   readonly manifest: object;
   readonly lock: object;
   readonly changelog: string;
+  /** Chart.yaml. */
+  readonly chart: string;
   /** Tags of the commit. */
   readonly tags: readonly string[];
   readonly changedFiles: readonly string[];
@@ -11,7 +13,7 @@ export interface ReleaseState {
   readonly repository: string | null;
   /** The pages and `holdpoint new` refer to the registry (packages/holdpoint/src/main/published.ts). */
   readonly published: boolean;
-  /** The tag need not be there yet, nor the texts turned. */
+  /** Nothing need be there yet that only the owner of the accounts decides: tag, date, addresses, turned texts. */
   readonly dryRun: boolean;
 }
 
@@ -24,15 +26,23 @@ export function releaseFaults(state: ReleaseState): readonly string[] {
   const faults: string[] = [];
   if (!VERSION.test(version)) faults.push(`package.json: "${version}" is not a version such as 1.2.3`);
   if (text(state.lock, "version") !== version) faults.push(`package-lock.json has another version than package.json`);
+  if (!state.chart.includes(`\nversion: ${version}\nappVersion: ${version}\n`))
+    faults.push(`deploy/helm/Chart.yaml has another version than package.json`);
+  if (state.changedFiles.length > 0) faults.push(`the working tree has changes: ${state.changedFiles.join(", ")}`);
+  return state.dryRun ? faults : [...faults, ...ownerFaults(state, version)];
+}
+
+/** What the person with the accounts does before the tag. */
+function ownerFaults(state: ReleaseState, version: string): readonly string[] {
+  const faults: string[] = [];
   const notes = findNotes(state.changelog, version);
   if (notes === null) faults.push(`CHANGELOG.md has no section "## [${version}] - <year>-<month>-<day>"`);
   else if (notes === "") faults.push(`CHANGELOG.md: the section of ${version} is empty`);
   if (notes !== null && findSection(state.changelog, "Unreleased") !== "")
     faults.push(`CHANGELOG.md: [Unreleased] is not empty: move its lines to ${version}`);
-  if (!state.dryRun && !state.tags.includes(`v${version}`)) faults.push(`the commit has no tag v${version}`);
-  if (!state.dryRun && !state.published)
+  if (!state.tags.includes(`v${version}`)) faults.push(`the commit has no tag v${version}`);
+  if (!state.published)
     faults.push("the texts refer to a clone: run node deploy/publish-texts.ts and commit what it turns");
-  if (state.changedFiles.length > 0) faults.push(`the working tree has changes: ${state.changedFiles.join(", ")}`);
   return [...faults, ...addressFaults(state)];
 }
 
@@ -44,7 +54,7 @@ export function findNotes(changelog: string, version: string): string | null {
     : null;
 }
 
-function findSection(changelog: string, name: string): string {
+export function findSection(changelog: string, name: string): string {
   const [, below = ""] = changelog.split(`\n## [${name}]`);
   return (below.split("\n## ")[0] ?? "").split("\n").slice(1).join("\n").trim();
 }

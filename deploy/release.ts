@@ -1,16 +1,18 @@
 // Release: `npm run release` checks that this commit can be released, and makes dist/release/: the packages, the
-// notes, an SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is
+// chart, the notes, an SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is
 // there.
 // Rules:
 //   deploy/release.1. Nothing is published from here.
-//   deploy/release.2. Every fault is reported at once, with exit code 1. A dry run makes the files all the same.
+//   deploy/release.2. Every fault is reported at once, with exit code 1. A dry run makes the files all the same, and
+//        lists what is to be done before the tag.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { PUBLISHED } from "../packages/holdpoint/src/main/published.ts";
-import { findNotes, releaseFaults } from "./release-faults.ts";
+import { CHART_FILE, packChart } from "./pack-chart.ts";
+import { findNotes, findSection, releaseFaults, type ReleaseState } from "./release-faults.ts";
 
 const ROOT = dirname(import.meta.dirname);
 const TARGET = join(ROOT, "dist", "release");
@@ -29,16 +31,18 @@ const run = (command: string, args: readonly string[], cwd = ROOT): string =>
 const manifest = JSON.parse(read("packages/holdpoint/package.json")) as { readonly version: string };
 const { version } = manifest;
 const changelog = read("CHANGELOG.md");
-const faults = releaseFaults({
+const state: ReleaseState = {
   manifest,
   lock: JSON.parse(read("package-lock.json")) as object,
   changelog,
+  chart: readFileSync(CHART_FILE, "utf8"),
   tags: run("git", ["tag", "--points-at", "HEAD"]).split("\n").filter(Boolean),
   changedFiles: run("git", ["status", "--porcelain"]).split("\n").filter(Boolean),
   repository: process.env["GITHUB_REPOSITORY"] ?? null,
   published: PUBLISHED,
   dryRun,
-});
+};
+const faults = releaseFaults(state);
 
 if (dryRun || faults.length === 0) {
   run("npm", ["run", "package"]);
@@ -46,15 +50,20 @@ if (dryRun || faults.length === 0) {
   mkdirSync(TARGET, { recursive: true });
   for (const folder of ["package", "dist/create-holdpoint", "dist/holdpoint-collector"])
     run("npm", ["pack", "--loglevel=error", "--pack-destination", TARGET], join(ROOT, folder));
+  packChart(join(TARGET, `holdpoint-chart-${version}.tgz`));
   const sbom = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
   writeFileSync(join(TARGET, "sbom.cdx.json"), run("npm", [...sbom, "--loglevel=error"]));
-  writeFileSync(join(TARGET, "notes.md"), findNotes(changelog, version) ?? "");
+  writeFileSync(join(TARGET, "notes.md"), findNotes(changelog, version) ?? findSection(changelog, "Unreleased"));
   const sums = readdirSync(TARGET).map((name) => {
     const hash = createHash("sha256").update(readFileSync(join(TARGET, name)));
     return `${hash.digest("hex")}  ${name}\n`;
   });
   writeFileSync(join(TARGET, "SHA256SUMS"), sums.join(""));
   process.stdout.write(`dist/release/ for ${version}:\n${sums.join("")}`);
+}
+if (dryRun) {
+  const all = releaseFaults({ ...state, dryRun: false });
+  for (const task of all.filter((one) => !faults.includes(one))) process.stdout.write(`before the tag: ${task}\n`);
 }
 for (const fault of faults) process.stderr.write(`release: ${fault}\n`); // deploy/release.2
 if (faults.length > 0) process.exitCode = 1;

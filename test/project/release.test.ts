@@ -15,6 +15,7 @@ const GOOD: ReleaseState = {
   manifest: { version: "1.2.3", repository: { url: address } },
   lock: { version: "1.2.3" },
   changelog: CHANGELOG,
+  chart: "apiVersion: v2\nversion: 1.2.3\nappVersion: 1.2.3\n",
   tags: ["v1.2.3"],
   changedFiles: [],
   repository: "someone/holdpoint",
@@ -26,6 +27,7 @@ const PLACEHOLDER = { version: "1.2.3", homepage: "https://github.com/holdpoint/
 const FAULTS: readonly (readonly [name: string, change: Partial<ReleaseState>, fault: RegExp])[] = [
   ["a version that is none", { manifest: { version: "1.2", repository: { url: address } } }, /"1\.2" is not a version/],
   ["another version in the lock file", { lock: { version: "1.2.2" } }, /package-lock\.json has another version/],
+  ["another version in the chart", { chart: "version: 1.2.3\nappVersion: 1.2.2\n" }, /Chart\.yaml has another version/],
   ["no section", { changelog: "## [Unreleased]\n\n- A line.\n" }, /no section "## \[1\.2\.3\]/],
   ["an empty section", { changelog: "## [1.2.3] - 2026-12-01\n\n## [1.2.2] - 2026-11-01\n" }, /no section|is empty/],
   [
@@ -57,7 +59,9 @@ test("a good commit has no fault, a dry run needs no tag, and the notes are its 
 
 test("the release has provenance and two architectures (release.2)", () => {
   const content = readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8");
-  assert.equal(content.match(/npm publish --provenance/g)?.length, 2);
+  assert.equal(content.match(/npm publish --provenance/g)?.length, 3);
+  assert.match(content, /attest-build-provenance@[^]*subject-checksums: dist\/release\/SHA256SUMS/);
+  assert.match(content, /helm push "dist\/release\/holdpoint-chart-/);
   assert.match(content, /platforms: linux\/amd64,linux\/arm64/);
   assert.match(content, /id-token: write/);
 });
