@@ -3,7 +3,7 @@
 // it runs on Linux. Writes the table between the marks of docs/reference/sizing.md.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { cpus, release, tmpdir } from "node:os";
+import { cpus, loadavg, release, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "../test/harness/postgres/free-port.ts";
@@ -144,7 +144,7 @@ function makeTable(
   const [processor] = cpus();
   const machine = `${cpus().length} cores of ${processor?.model ?? "an unknown processor"}, Linux ${release()}, Node ${process.versions.node}`;
   return [
-    `Measured on ${new Date().toISOString().slice(0, 10)} on ${machine}; ${sizes.rounds} rounds in turns, ${sizes.cycles} cycles each after ${sizes.warmUp} to warm up, ${sizes.alone} of one client. The median of the rounds counts.`,
+    `Measured on ${new Date().toISOString().slice(0, 10)} on ${machine}; ${sizes.rounds} rounds in turns, ${sizes.cycles} cycles each after ${sizes.warmUp} to warm up, ${sizes.alone} of one client. The median of the rounds counts. Load of the machine at the end: ${loadavg()[0]?.toFixed(1)}.`,
     "",
     `| subject | ${candidates.map(({ name }) => name).join(" | ")} |`,
     `| --- |${" --- |".repeat(candidates.length)}`,
