@@ -164,7 +164,7 @@ function withSecondEnd(history: readonly Seen[]): readonly Seen[] | null {
   return [...history, { ...last, request: { ...last.request, status: "answered", answer: -1, answered_by: "nobody" } }];
 }
 
-const [WIDTH, CLIENTS, CALLS] = [10, 4, 8];
+const [WIDTH, CLIENTS, CALLS] = FULL ? [50, 4, 8] : [10, 4, 8];
 
 async function checkHistories(
   t: TestContext,
@@ -203,7 +203,7 @@ async function checkHistories(
   assert.ok(planted > 0);
 }
 
-const ROUNDS = FULL ? 50 : 2;
+const ROUNDS = FULL ? 10 : 2;
 
 test(
   `${ROUNDS * WIDTH} histories of requests, with kills (agent-requests.2, agent-requests.3)`,
@@ -223,7 +223,7 @@ test(
   },
 );
 
-const SHARED_ROUNDS = FULL ? 20 : 1;
+const SHARED_ROUNDS = FULL ? 4 : 1;
 
 test(
   `${SHARED_ROUNDS * WIDTH} histories of requests on two servers (agent-requests.2)`,
