@@ -102,7 +102,7 @@ suite("messages (agent/notify-slack.1)", PATIENCE, () => {
   });
   for (const [name, payload, expected] of [
     ["a question in words takes an answer", "Which city?", ["Answer…", "Open"]],
-    ["arguments too long for a form are edited in the console", tooLong(), ["Approve", "Reject…", "Open"]],
+    ["a request too long for a message is approved in the console", tooLong(), ["Reject…", "Open"]],
     ["several actions are decided together, or one by one in the console", several(), ["Approve", "Reject…", "Open"]],
   ] as const)
     test(name, async () => assert.deepEqual(labels((await asked(payload)).message), expected));

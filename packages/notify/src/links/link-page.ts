@@ -3,6 +3,7 @@
 //   link-page.1. Every text is escaped, and nothing in it is hidden (api/text/visible-text: visible-text.1).
 //   link-page.2. The page has no scripts, and loads nothing. Other pages cannot frame it.
 //   link-page.3. The page decides nothing: every decision is a form that a person submits.
+//   link-page.4. A request that the page cuts off can be approved in the console only, which shows all of it.
 import type { ReadToken } from "./link-token.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
@@ -43,7 +44,9 @@ export function questionPage(
     ...(problem === null ? [] : [`<p role="alert"><strong>${escapeHtml(visible(problem))}</strong></p>`]),
     ...(shown === null ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
-    ...choices.map((one) => renderForm(item, one)), // link-page.3
+    ...choices
+      .filter((one) => !isLong || (one !== "approve" && one !== "edit")) // link-page.4
+      .map((one) => renderForm(item, one)), // link-page.3
     `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,
   ]);
 }

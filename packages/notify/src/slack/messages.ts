@@ -5,7 +5,14 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import { cut, linkButton, mrkdwn, slackMessage, type SlackMessage } from "@holdpoint/server/webhooks/slack-message.ts";
+import {
+  cut,
+  linkButton,
+  mrkdwn,
+  showsWhole,
+  slackMessage,
+  type SlackMessage,
+} from "@holdpoint/server/webhooks/slack-message.ts";
 import { type Choice, formatEnd, buildItemView } from "../items/item-view.ts";
 
 export const LABELS: Readonly<Record<Choice, string>> = {
@@ -30,11 +37,15 @@ export function askMessage(item: Interrupt, link: string, answers: boolean): Sla
   ]);
 }
 
-/** Decisions that fit into Slack: an edit needs arguments that fit into an input. */
+/**
+ * Decisions that fit into Slack: an edit needs arguments that fit into an input, and nothing goes ahead whose request is
+ * cut off in the message.
+ */
 export function listChoices(item: Interrupt): readonly Choice[] {
   const { choices, editable } = buildItemView(item);
   const fits = editable !== undefined && editText(editable).length <= INPUT_UNITS_MAX;
-  return choices.filter((choice) => choice !== "edit" || fits);
+  const isWhole = item.kind === "breakpoint" || showsWhole(item);
+  return choices.filter((choice) => (choice !== "edit" || (fits && isWhole)) && (choice !== "approve" || isWhole));
 }
 
 export function editText(args: Json): string {

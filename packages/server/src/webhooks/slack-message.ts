@@ -68,8 +68,15 @@ export function mrkdwn(text: string, unitsMax: number): string {
   return whole.length <= unitsMax ? whole : escape(cut(text, Math.floor(unitsMax / LONGEST_ESCAPE)));
 }
 
+const BLOCK_UNITS_MAX = SECTION_UNITS_MAX - 2 * CODE_FENCE.length;
+
+/** The message has the whole request: what a person approves there is what they read. */
+export function showsWhole({ value, responseSchema }: Pick<Interrupt, "value" | "responseSchema">): boolean {
+  return escape(visible(formatRequest(value, recognise(value, responseSchema)))).length <= BLOCK_UNITS_MAX;
+}
+
 function codeBlock(text: string): string {
-  const unitsMax = SECTION_UNITS_MAX - 2 * CODE_FENCE.length;
+  const unitsMax = BLOCK_UNITS_MAX;
   // slack-message.2: it cannot end the block
   return `${CODE_FENCE}${mrkdwn(text.replaceAll("`", "'"), unitsMax)}${CODE_FENCE}`;
 }
