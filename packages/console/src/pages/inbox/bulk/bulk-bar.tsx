@@ -34,7 +34,7 @@ export function BulkBar({
         Assign {chosen.length}
       </Button>
       {chosen.length < Math.min(total, SELECTED_MAX) ? (
-        <Button kind="quiet" onClick={onAll}>
+        <Button kind="quiet" hint="*" onClick={onAll}>
           {total > SELECTED_MAX ? `Select ${count(SELECTED_MAX)} of ${count(total)}` : `Select all ${count(total)}`}
         </Button>
       ) : total > SELECTED_MAX ? (

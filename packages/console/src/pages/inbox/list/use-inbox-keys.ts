@@ -74,6 +74,7 @@ export function useInboxKeys({
     { keys: "Shift+u", label: "Mark as unread", run: unread },
     { keys: "Enter", label: "Open", run: () => current !== undefined && open(current) },
     { keys: "x", label: "Select", run: () => current !== undefined && selection.toggle(buildKey(current)) },
+    { keys: "*", label: "Select all", run: selection.all },
     {
       keys: "Shift+x",
       label: "Extend the selection to this item",
