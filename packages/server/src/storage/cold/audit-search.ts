@@ -72,7 +72,7 @@ export interface Joined {
 const INTERRUPT: Joined = {
   table: "interrupts",
   alias: "i",
-  columns: "graph_id, assistant_id, node, kind, response_schema, value",
+  columns: "graph_id, assistant_id, node, kind, created_at, response_schema, value",
   key: "i.thread_id = a.thread_id AND i.interrupt_id = a.interrupt_id",
 };
 const RUN: Joined = { table: "runs", alias: "r", columns: "status, ended_by", key: "r.run_id = a.run_id" };
