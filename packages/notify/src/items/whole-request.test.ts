@@ -30,7 +30,7 @@ for (const [channel, units, listDecisions] of [
     "a link",
     30_000,
     (item: Interrupt) => [
-      ...JSON.stringify(questionPage(item, "Ann", "https://console", null).body).matchAll(
+      ...JSON.stringify(questionPage(item, { person: "Ann", choice: null }, "https://console", null).body).matchAll(
         /name=\\"choice\\" value=\\"(\w+)\\"/g,
       ),
     ],
