@@ -135,8 +135,8 @@ function buildConditions(query: InboxQuery): Conditions {
     const names = JSON.stringify(query.assignedTo);
     search.add(
       `(EXISTS (SELECT 1 FROM jsonb_array_elements(i.review::jsonb -> 'assignees') AS list,
-           jsonb_array_elements_text(list) AS person
-         WHERE person IN (SELECT jsonb_array_elements_text(?::text::jsonb)))
+           jsonb_array_elements_text(list) AS given (who)
+         WHERE given.who IN (SELECT jsonb_array_elements_text(?::text::jsonb)))
         OR (${CLAIM_HOLDS} AND i.claimed_by IN (SELECT jsonb_array_elements_text(?::text::jsonb))))`,
       names,
       query.now,
