@@ -96,6 +96,7 @@ export function openDatabase(folder: string, clock: Clock, log: Log, steps: read
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA temp_store = MEMORY;
+      PRAGMA secure_delete = ON;
     `);
     migrate(connection, file, steps);
   } catch (error) {

@@ -1,6 +1,7 @@
 // Database: one SQLite connection with a statement cache, kept rows, and a count of written bytes.
 // Invariants:
 //   client/database.1. Every value reaches SQL as a bound parameter.
+//   client/database.3. What is deleted is overwritten with zeros, in the next pages of the log and then in the file.
 //   client/database.2. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { createKeptRows, type KeptRows } from "./kept-rows.ts";
@@ -55,6 +56,7 @@ export function openDatabase(path: string): Database {
     PRAGMA cache_size = -${PAGE_CACHE_KIBIBYTES};
     PRAGMA temp_store = MEMORY;
     PRAGMA foreign_keys = OFF;
+    PRAGMA secure_delete = ON;
   `);
   return createDatabase(connection);
 }
