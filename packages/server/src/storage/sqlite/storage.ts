@@ -27,6 +27,7 @@ import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
 import { createLogCheckpoints, type LogCheckpoints } from "./client/log-checkpoints.ts";
 import { lockFolder } from "./client/folder-lock.ts";
 import { findOpenFolder, openingFailure } from "./client/storage-faults.ts";
+import { createRefusedWrites } from "./client/refused-writes.ts";
 import { createVerbs } from "./tables/verbs.ts";
 import { createReader, type Reader } from "./reader/reader.ts";
 import { createLongReads } from "../shared/long-reads.ts";
@@ -123,8 +124,19 @@ function openFiles({ folder, owner, versions, log, clock = systemClock }: Sqlite
       log,
     );
     const checkpoints = createLogCheckpoints(db, file, log);
-    const commits = createGroupCommit(db, log, { before: files.check, after: () => checkpoints.committed() });
-    return { lock, db, commits, checkpoints, files, reader: createReader({ path: file, log }), tx: createVerbs(db) };
+    const writes = createRefusedWrites(db);
+    const after = (): void => {
+      writes.committed();
+      checkpoints.committed();
+    };
+    const commits = createGroupCommit(db, log, { before: files.check, after, refused: writes.refused });
+    const verbs = createVerbs(db);
+    const checkWritable: Tx["checkWritable"] = (at) => {
+      writes.probe();
+      return verbs.checkWritable(at);
+    };
+    const tx: Tx = { ...verbs, checkWritable };
+    return { lock, db, commits, checkpoints, files, reader: createReader({ path: file, log }), tx };
   } catch (error) {
     lock.release();
     throw error;

@@ -42,6 +42,8 @@ export interface CommitHooks {
   readonly before: () => void;
   /** After a commit with writes. */
   readonly after: () => void;
+  /** The disk refused a write or a commit. */
+  readonly refused: () => void;
 }
 
 interface GroupState {
@@ -114,6 +116,7 @@ async function commitTasks(group: GroupState, tasks: readonly Task[]): Promise<v
   } catch (error) {
     const failure = wasInDoubt || !group.inDoubt || voided(group) ? storageFailure(error) : unknownOutcome(error);
     group.db.kept.dropAll(); // group-commit.6
+    if (isStorageFault(error)) group.hooks.refused();
     try {
       rollBack(group.db);
     } catch (second) {
@@ -143,7 +146,7 @@ async function commit(group: GroupState, tasks: readonly Task[]): Promise<void> 
   db.run("BEGIN");
   noticeOthers(group);
   const state = { written: false };
-  for (const task of tasks) await runTask(db, task, state);
+  for (const task of tasks) await runTask(group, task, state);
   const hasWrites = tasks.some(({ wrote }) => wrote);
   if (hasWrites) group.hooks.before();
   try {
@@ -188,7 +191,7 @@ function rollBack(db: Database): void {
 }
 
 /** @param transaction whether a task of it has written */
-async function runTask(db: Database, task: Task, transaction: { written: boolean }): Promise<void> {
+async function runTask({ db, hooks }: GroupState, task: Task, transaction: { written: boolean }): Promise<void> {
   const isFirst = !transaction.written;
   task.wrote = false;
   db.onWrite(() => {
@@ -202,7 +205,9 @@ async function runTask(db: Database, task: Task, transaction: { written: boolean
   } catch (error) {
     if (!db.inTransaction()) throw error; // SQLite rolled back the whole transaction
     if (task.wrote) undo(db, transaction, isFirst);
-    task.failure = { reason: isStorageFault(error) ? storageFailure(error) : error };
+    const isFault = isStorageFault(error);
+    if (isFault) hooks.refused();
+    task.failure = { reason: isFault ? storageFailure(error) : error };
   } finally {
     db.onWrite(null);
   }
