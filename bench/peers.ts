@@ -142,7 +142,7 @@ function makeTable(
 ): string {
   const line = (what: string, show: (one: Figures) => string): string => `| ${[what, ...all.map(show)].join(" | ")} |`;
   const [processor] = cpus();
-  const machine = `${cpus().length} cores of ${processor?.model ?? "an unknown processor"}, Linux ${release()}, Node ${process.versions.node}`;
+  const machine = `${cpus().length} cores of ${processor?.model ?? "an unknown processor"}, Linux ${release()}, Node.js ${process.versions.node}`;
   return [
     `Measured on ${new Date().toISOString().slice(0, 10)} on ${machine}; ${sizes.rounds} rounds in turns, ${sizes.cycles} cycles each after ${sizes.warmUp} to warm up, ${sizes.alone} of one client. The median of the rounds counts. Load of the machine at the end: ${loadavg()[0]?.toFixed(1)}.`,
     "",

@@ -29,7 +29,7 @@ export function makeTable(all: readonly Asked[], library: string): string {
   return [
     ...[head, head.map(() => "---"), ...lines, ["kept", ...counts]].map((cells) => `| ${cells.join(" | ")} |`),
     "",
-    `Asked on ${new Date().toISOString().slice(0, 10)}, under Node ${process.versions.node}, with LangGraph ${library}. A dash: the server has no second process on its storage. Each no, with the request that shows it, and the reply:`,
+    `Asked on ${new Date().toISOString().slice(0, 10)}, under Node.js ${process.versions.node}, with LangGraph ${library}. A dash: the server has no second process on its storage. Each no, with the request that shows it, and the reply:`,
     "",
     ...notes.map((text, at) => `${at + 1}. ${text}`),
   ].join("\n");

@@ -59,7 +59,7 @@ export const ERROR_CODES = {
   run_active: [409, "The run is still active"],
   request_ended: [409, "The request has ended"],
   request_fixed: [409, "A request takes an answer or a cancellation only"],
-  request_key_reused: [409, "This Idempotency-Key was used with another request"],
+  request_key_reused: [409, "This Idempotency-Key asked another question"],
   body_too_large: [413, "The body is too large"],
   member_too_large: [413, "A member of the request is too large"],
   answer_too_large: [413, "The answer is too large"],
