@@ -58,7 +58,7 @@ suite("what clients need", PATIENCE, () => {
         readonly outputSchema?: Schema;
       }[];
       await client.close();
-      assert.equal(tools.length, 11);
+      assert.equal(tools.length, 13);
       const names = tools.map(({ name }) => name);
       assert.equal(new Set(names).size, names.length, names.join(" "));
       const ajv = new Ajv2020({ strict: false });
