@@ -60,7 +60,7 @@ function offered(shell: Shell, typed: readonly string[]): readonly string[] {
 for (const shell of SHELLS) {
   test(`${shell} completes verbs, nested verbs and options (shells.1)`, () => {
     assert.deepEqual(offered(shell, ["holdpoint", "tr"]), ["trace"]);
-    const verbs = "answer approve ask-again assign claim comment edit ls reject release show snooze".split(" ");
+    const verbs = "answer approve ask-again assign claim comment edit ls reject release review show snooze".split(" ");
     const options = shell === "fish" ? [] : ["--help"]; // fish offers options after a dash
     assert.deepEqual(offered(shell, ["holdpoint", "inbox", ""]), [...options, ...verbs]);
     assert.deepEqual(offered(shell, ["holdpoint", "inbox", "ls", "--older"]), ["--older-than"]);
