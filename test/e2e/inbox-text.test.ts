@@ -33,7 +33,7 @@ test("bidirectional and zero-width characters are escapes in rows, items, editor
   const text = async (): Promise<string> => page.locator("body").innerText();
   const request = page.locator(".item-left");
   await request.getByText(SHOWN).first().waitFor();
-  await request.getByText("mixes Latin and Cyrillic letters").waitFor();
+  await page.getByLabel("Arguments of open").getByText("mixes Latin and Cyrillic letters").waitFor();
   await request.getByText("Raw payload").click();
   assert.doesNotMatch(await text(), HIDDEN);
   await page.getByRole("link", { name: `open: Run ${SHOWN}?` }).waitFor();
@@ -120,7 +120,7 @@ test("beside a long title, all buttons of an item are in sight", async () => {
   const [item] = await readItems(server, threadId);
   const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", width: 1280 });
   for (const name of ["Claim", "Assign", "Snooze", "Next item"]) {
-    const box = await page.getByRole("button", { name }).boundingBox();
+    const box = await page.getByRole("button", { name: new RegExp(`^${name}`) }).boundingBox();
     assert.ok(box !== null && box.x + box.width <= 1280, `${name} ends at ${box?.x} + ${box?.width}`);
   }
   await page.close();

@@ -136,7 +136,7 @@ const DIALECTS: readonly {
     async steps(page) {
       await page.getByRole("button", { name: "Review and send" }).click();
       await page.getByText("is required").nth(1).waitFor(); // also the yes or no, which is not preset
-      await page.getByLabel("days").fill("3");
+      await page.getByRole("textbox", { name: "days" }).fill("3");
       await page.getByLabel("express").selectOption("Yes");
       await page.getByLabel("carrier").selectOption("ups");
       await page.locator("input[type=date]").fill("2026-12-24");

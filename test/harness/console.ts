@@ -107,6 +107,8 @@ async function newPerson(
       localStorage.setItem("holdpoint.name", JSON.stringify(by));
       localStorage.setItem("holdpoint.hold_secs", JSON.stringify(secs));
       localStorage.setItem("holdpoint.advance", JSON.stringify(next));
+      // The graph `echo` keeps the payload in its state: open, the state would show every text a second time.
+      if (localStorage.getItem("holdpoint.item_state") === null) localStorage.setItem("holdpoint.item_state", "closed");
     },
     [name, holdSecs, advances] as const,
   );
