@@ -60,7 +60,7 @@ test("a good commit has no fault, a dry run needs no tag, and the notes are its 
 test("the release has provenance and two architectures (release.2)", () => {
   const content = readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8");
   assert.equal(content.match(/npm publish --provenance/g)?.length, 3);
-  assert.match(content, /attest-build-provenance@[^]*subject-checksums: dist\/release\/SHA256SUMS/);
+  assert.match(content, /attest-build-provenance@[^]*subject-path: dist\/release\/\*/);
   assert.match(content, /helm push "dist\/release\/holdpoint-chart-/);
   assert.match(content, /platforms: linux\/amd64,linux\/arm64/);
   assert.match(content, /id-token: write/);
