@@ -307,12 +307,6 @@ test("200 items are approved at once, each with its result, also one already ans
   await page.keyboard.press("j");
   await page.keyboard.press("x");
   await page.getByRole("button", { name: /^Select all/ }).click();
-  if ((await page.getByText("100 selected").count()) > 0) {
-    await page.getByRole("list", { name: "Pending items" }).evaluate((list) => {
-      list.parentElement?.scrollTo(0, list.scrollHeight); // scrolling to the end loads the rest
-    });
-    await page.getByRole("button", { name: "Select all 200" }).click();
-  }
   await page.getByText("200 selected").waitFor();
   assert.ok((await page.getByRole("listitem").count()) < 80, "only rows in sight are in the page");
   await page.keyboard.press("a");

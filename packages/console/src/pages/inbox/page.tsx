@@ -37,7 +37,7 @@ function InboxPage(): ReactNode {
   const openKey = threadId === undefined || interruptId === undefined ? null : `${threadId}/${interruptId}`;
   const list = useList(filters);
   const { items } = list;
-  const selection = useSelection(items);
+  const selection = useSelection(list);
   const narrow = useNarrow() || openKey !== null;
   const cursor = useCursor(items, openKey, filters);
   const close = (): void => void navigate({ to: "/inbox", search: filters });
