@@ -51,6 +51,11 @@ const GOOD = [
   { name: "response", payload: HUMAN, value: [{ type: "response", args: "later" }] },
   { name: "ignore", payload: HUMAN, value: [{ type: "ignore", args: null }] },
   { name: "a text", payload: "How many?", value: "three" },
+  {
+    name: "reject, the rest of two reviews",
+    payload: { action_requests: [REFUND], review_configs: [review("approve"), review("edit")] },
+    value: { decisions: [{ type: "reject" }] },
+  },
 ];
 
 inTable("a good answer is taken (answers-channels.1)", GOOD, async (channel, { payload, value }) => {
@@ -96,6 +101,16 @@ const FORM = { question: "Sure?", response_schema: { type: "boolean" } };
 const FIXED = [{ ...HUMAN[0], config: { allow_accept: true } }];
 const OTHER = { action: "refund", args: { order: "A-1", amount: 5000 } };
 
+const reviewedBy = (...reviews: readonly object[]) => ({ action_requests: [REFUND], review_configs: reviews });
+const most = (maximum: number) => ({ type: "object", properties: { amount: { type: "number", maximum } } });
+const TWICE = reviewedBy(review("approve", "reject"), review("approve", "edit", "reject"));
+const TURNED = reviewedBy(review("approve", "edit", "reject"), review("approve", "reject"));
+const SCHEMAS = reviewedBy(
+  { ...review("approve", "edit"), args_schema: most(5) },
+  { ...review("approve", "edit"), args_schema: most(50) },
+);
+const NOTHING = reviewedBy(review("approve"), review("edit"));
+
 const BROKEN = [
   { name: "no decision", payload: HITL, value: { decisions: [] } },
   {
@@ -117,6 +132,10 @@ const BROKEN = [
   { name: "acceptance with other arguments", payload: FIXED, value: [{ type: "accept", args: OTHER }] },
   { name: "a response that is not allowed", payload: FIXED, value: [{ type: "response", args: "no" }] },
   { name: "a word for a yes or no", payload: FORM, value: "yes" },
+  { name: "an edit that one of two reviews allows", payload: TWICE, value: edited("refund", { amount: 1 }) },
+  { name: "an edit that the first review allows", payload: TURNED, value: edited("refund", { amount: 1 }) },
+  { name: "an edit that one of two schemas refuses", payload: SCHEMAS, value: edited("refund", { amount: 9 }) },
+  { name: "an approval that no two reviews allow", payload: NOTHING, value: { decisions: [{ type: "approve" }] } },
 ];
 
 inTable("a broken answer is refused (answers-channels.3)", BROKEN, async (channel, { payload, value }) => {
@@ -293,11 +312,133 @@ inTable("what changes nothing may stand beside an answer (answers-channels.5)", 
   assert.equal(result, "answered", text);
 });
 
-const GROUND = [
-  { name: "an update", body: { command: { update: { notes: "" } } } },
-  { name: "another config", body: { input: null, config: { configurable: { limit: 7 } } } },
-  { name: "another context", body: { input: null, context: { limit: 7 } } },
-].map((row) => ({ ...row, value: YES, reviewed: true }) as const);
+/** @returns the question with rules and the one without, of one thread */
+async function askBeside(payload: unknown, more: object = {}): Promise<{ reviewed: Asked; plain: Asked }> {
+  const asked = await askOn(world, payload, { assistant: "beside", ...more });
+  const { body } = await read(world, `/inbox?thread_id=${asked.threadId}`);
+  const items = body["items"] as readonly { readonly id: string; readonly review?: object | null }[];
+  const find = (isReviewed: boolean): Asked => {
+    const { id = "" } = items.find(({ review: rules }) => ((rules ?? null) !== null) === isReviewed) ?? {};
+    return { ...asked, interruptId: id };
+  };
+  return { reviewed: find(true), plain: find(false) };
+}
+
+async function assertVotes(asked: Asked, count: number): Promise<void> {
+  const { state, review: rules } = await readItem(world, asked);
+  assert.deepEqual([state, rules?.votes.length], ["open", count]);
+}
+
+async function askAndVote(): Promise<{ reviewed: Asked; plain: Asked }> {
+  const both = await askBeside({ ...HITL, review_rules: { approvals: 2 } });
+  const answer = { thread_id: both.reviewed.threadId, interrupt_id: both.reviewed.interruptId, resume: YES };
+  await post(world, "ann", "/inbox/answers", [answer]);
+  await assertVotes(both.reviewed, 1);
+  return both;
+}
+
+const BESIDE = MORE.map((row) => ({ ...row, value: "blue" }));
+
+inTable("nor beside the answer to a sibling without rules (answers-channels.5)", BESIDE, async (channel, row) => {
+  const { reviewed, plain } = await askAndVote();
+  const { value, more } = row;
+  const { result, code, text } = await observeOutcome(world, plain, () =>
+    channel.send(world, plain, { who: "root", value, more }),
+  );
+  assert.equal(result, "refused", text);
+  assert.equal(code, channel.name.includes("on_paused") ? "answer_ambiguous" : "invalid_request", text);
+  await assertVotes(reviewed, 1);
+});
+
+const SIBLING = [{ name: "the answer to a sibling alone", value: "blue", reviewed: true }] as const;
+
+inTable("keeps the votes (answers-channels.6)", SIBLING, async (channel, { value }) => {
+  const { reviewed, plain } = await askAndVote();
+  const { result, text } = await observeOutcome(world, plain, () => channel.send(world, plain, { who: "bob", value }));
+  if (channel.name.includes("on_paused")) assert.equal(result, "refused", text);
+  else assert.equal(result, "answered", text);
+  await until("the thread waits again", async () => {
+    const { body } = await read(world, `/threads/${reviewed.threadId}`);
+    return body["status"] === "interrupted" ? true : undefined;
+  });
+  await assertVotes(reviewed, 1);
+});
+
+const RUNS = CHANNELS.filter(({ name, carries }) => name.startsWith("POST ") && carries.includes("goto"));
+const CONTINUED = MORE.filter(({ more }) => !("update" in more) && !("goto" in more) && !("assistant_id" in more));
+
+for (const [position, { name, more }] of CONTINUED.entries())
+  for (const begin of [{ input: null, command: {} }, { command: { update: { payload: "other" } } }])
+    for (const { name: path, send } of WHOLE
+      ? RUNS
+      : [RUNS[position % RUNS.length] ?? RUNS[0]].filter((one) => !!one)) {
+      const kind = "input" in begin ? "a continuation" : "an update";
+      test(
+        `${kind} beside ${name} is refused at a question with rules, over ${path} (answers-channels.5)`,
+        PATIENCE,
+        async () => {
+          const { reviewed } = await askAndVote();
+          const refused = await send(world, reviewed, { who: "root", value: undefined, more: { ...begin, ...more } });
+          assert.deepEqual([refused.status, refused.code], [422, "invalid_request"], refused.text);
+          await assertVotes(reviewed, 1);
+        },
+      );
+    }
+
+for (const [name, breakpoints, next] of [
+  ["config", {}, []],
+  ["breakpoints", { interrupt_before: ["act"] }, ["act"]],
+] as const)
+  test(`a run under review rules keeps the ${name} of the one that asked (answers-channels.5)`, PATIENCE, async () => {
+    const assistant = await newAssistant("beside");
+    const rules = { ...HITL, review_rules: { assignees: ["ann", "bob"] } };
+    const { reviewed, plain } = await askBeside(rules, { assistant, ...breakpoints });
+    const config = { configurable: { limit: 1_000_000 } };
+    assert.equal((await call(world, "PATCH", `/assistants/${assistant}`, { config }, asWho("cyd"))).status, 200);
+    const path = `/threads/${reviewed.threadId}`;
+    const resume = { [reviewed.interruptId]: YES, [plain.interruptId]: "blue" };
+    const body = { assistant_id: assistant, command: { resume } };
+    const { status, text } = await post(world, "ann", `${path}/runs/wait`, body, { "x-limit": "1000000" });
+    assert.equal(status, 200, text);
+    const state = (await read(world, `${path}/state`)).body as {
+      readonly next: unknown;
+      readonly values: { readonly limits?: unknown };
+    };
+    assert.deepEqual(state.next, next);
+    if (next.length === 0) assert.deepEqual(state.values.limits, { limit: null, header: null });
+  });
+
+const BIG = 2 ** 53;
+const NUMBERS = [
+  { name: "a whole number", value: BIG },
+  { name: "one below zero", value: { amount: -BIG } },
+  { name: "one in a list", value: [{ amounts: [1, BIG + 2] }] },
+  { name: "a very large one", value: { amount: 1e300 } },
+].map((row) => ({ ...row, reviewed: true }) as const);
+
+inTable("a number that is rounded is no vote (answers-channels.4)", NUMBERS, async (channel, { value }) => {
+  const asked = await askOn(world, { question: "Pay?", review_rules: { approvals: 2 } });
+  const refused = await observeOutcome(world, asked, () => channel.send(world, asked, { who: "ann", value }));
+  assert.equal(refused.result, "refused", refused.text);
+  if (channel.hasCodes) assert.equal(refused.code, "answer_invalid", refused.text);
+});
+
+const EXACT = [
+  { name: "its text", question: "Pay?", value: String(BIG), rules: { approvals: 2 } },
+  { name: "the largest exact number", question: "Pay?", value: BIG - 1, rules: { approvals: 2 } },
+  { name: "a number of the question", question: { pay: BIG }, value: { amount: BIG }, rules: { approvals: 2 } },
+  { name: "one person's number", question: "Pay?", value: BIG, rules: { assignees: ["ann"] } },
+].map((row) => ({ ...row, reviewed: true }) as const);
+
+inTable("other numbers count (answers-channels.4)", EXACT, async (channel, { question, value, rules }) => {
+  const asked = await askOn(world, { question, review_rules: rules });
+  const { result, text } = await observeOutcome(world, asked, () => channel.send(world, asked, { who: "ann", value }));
+  assert.equal(result, "approvals" in rules ? "counted" : "answered", text);
+});
+
+const GROUND = [{ name: "an update", body: { command: { update: { notes: "" } } } }].map(
+  (row) => ({ ...row, value: YES, reviewed: true }) as const,
+);
 
 inTable("votes end with the ground they stand on (answers-channels.6)", GROUND, async (channel, { body, value }) => {
   const asked = await askOn(world, { ...HITL, review_rules: { approvals: 2 } });

@@ -61,7 +61,7 @@ suite("an edit below an open question (four-eyes-ways.1)", () => {
     ]);
   });
 
-  test("along with the answer to its sibling excludes its author, too", async () => {
+  test("along with the answer to its sibling is refused, and changes nothing", async () => {
     const threadId = await newThread("starter");
     await post(server, "starter", `/threads/${threadId}/runs/wait`, { assistant_id: "pair", input: {} });
     const { body: inbox } = await read(server, `/inbox?thread_id=${threadId}`);
@@ -71,9 +71,10 @@ suite("an edit below an open question (four-eyes-ways.1)", () => {
     const asked = { thread_id: threadId, interrupt_id: id, path: `/inbox/${threadId}/${id}` };
     await vote(server, "bob", asked, true);
     const command = { resume: { [findQuestionId("mail")]: true }, update: { paid: "by bob" } };
-    await post(server, "bob", `/threads/${threadId}/runs/wait`, { assistant_id: "pair", command });
-    assert.deepEqual(await readExcluded(asked), ["starter", "bob"]);
-    assert.deepEqual((await readTrail(server, asked)).at(-1), ["votes_cleared", "server"]);
+    const edited = await post(server, "bob", `/threads/${threadId}/runs/wait`, { assistant_id: "pair", command });
+    assert.equal(readProblem(edited).code, "invalid_request");
+    assert.deepEqual(await readExcluded(asked), ["starter"]);
+    assert.deepEqual(await readTrail(server, asked), [["voted", "bob"]]);
   });
 
   test("of a root state excludes its author from the next question", async () => {

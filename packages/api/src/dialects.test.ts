@@ -115,6 +115,30 @@ const SEEN: readonly Seen[] = [
     value: snake([review("mail", "reject")], "pay"),
     is: { allowed: THREE },
   },
+  ...(
+    [
+      ["the second", [review("pay", "approve", "edit"), review("pay", "approve", "reject")], ["approve"]],
+      ["the first", [review("pay", "approve"), review("pay", ...THREE)], ["approve"]],
+      ["a nameless one", [{ allowed_decisions: ["reject"] }, review("pay", ...THREE)], ["reject"]],
+      ["one without decisions", [review("pay", "approve", "respond"), { action_name: "pay" }], ["approve"]],
+      ["none in common", [review("pay", "approve"), review("pay", "edit")], ["reject"]],
+      ["no decision at all", [review("pay", "approve"), { action_name: "pay", allowed_decisions: [] }], ["reject"]],
+      ["the other spelling", [{ ...review("pay", ...THREE), allowedDecisions: ["reject"] }], ["reject"]],
+    ] as const
+  ).map(([what, reviews, allowed]) => ({
+    name: `middleware with reviews that restrict each other: ${what} (dialects.5)`,
+    value: snake(reviews, "pay"),
+    is: { allowed },
+  })),
+  {
+    name: "middleware with two schemas of the arguments (dialects.5)",
+    value: snake(
+      [SCHEMA, SCHEMA, { type: "object" }].map((args_schema) => ({ ...review("pay", "edit"), args_schema })),
+      "pay",
+    ),
+    is: {},
+    actions: [{ argsSchema: { allOf: [SCHEMA, { type: "object" }] } }],
+  },
   {
     name: "middleware with the arguments under the name of model APIs",
     value: { action_requests: [{ name: "pay", arguments: ARGS }] },

@@ -6,6 +6,8 @@
 //   dialects.2. An answer has one decision per action, in their order, in the terms of the dialect.
 //   dialects.3. A person's input is passed through unchanged: no value changes its type.
 //   dialects.4. A decision that the interrupt does not allow yields a reason instead of an answer.
+//   dialects.5. Several reviews of one action restrict each other: the decisions that all of them allow, or a rejection
+//     alone if there are none, and arguments that fit each schema.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { SCHEMA_KEYS } from "./text/payload-content.ts";
 import { actionTitle, readDescription, readMember, readPayloadText, chooseTitle, short } from "./text/payload-text.ts";
@@ -165,41 +167,65 @@ function middleware(value: Json, schema: JsonObject | null): Question | null {
   ] as const) {
     const requests = readMember(value, key);
     if (!Array.isArray(requests) || requests.length === 0) continue;
-    const findReview = reviews(either(value, "review_configs", "reviewConfigs"));
-    const actions = (requests as readonly Json[]).map((request, index) => reviewed(request, index, findReview));
+    const findReviews = reviews(value);
+    const actions = (requests as readonly Json[]).map((request, index) => reviewed(request, index, findReviews));
     return approval(dialect, actions, schema);
   }
   return null;
 }
 
-type ReviewOf = (name: string | null, index: number) => Json;
+type FindReviews = (name: string | null, index: number) => readonly Json[];
 
-/** A review belongs to the action of the same name; a nameless review belongs to the action at its index. */
-function reviews(value: Json): ReviewOf {
-  const list = Array.isArray(value) ? (value as readonly Json[]) : [];
-  const readActionName = (review: Json): Json => either(review, "action_name", "actionName");
-  const named = new Map(list.map((review) => [readActionName(review), review]));
-  return (name, index) => {
-    const inPlace = list[index] ?? null;
-    return (name === null ? undefined : named.get(name)) ?? (readActionName(inPlace) === null ? inPlace : null);
-  };
+/** Reviews belong to the actions of the same name; a nameless review belongs to the action at its index. */
+function reviews(value: Json): FindReviews {
+  const lists = listsIn(value, ["review_configs", "reviewConfigs"]);
+  return (name, index) =>
+    lists.flatMap((list) =>
+      list.filter((review, at) => {
+        const owner = either(review, "action_name", "actionName");
+        return owner === null ? at === index : owner === name;
+      }),
+    );
+}
+
+function listsIn(value: Json, names: readonly string[]): readonly (readonly Json[])[] {
+  return names.map((name) => readMember(value, name)).filter((list): list is readonly Json[] => Array.isArray(list));
 }
 
 const DEFAULT_DECISIONS: readonly Json[] = ["approve", "edit", "reject"];
 
-function reviewed(request: Json, index: number, findReview: ReviewOf): Action {
+/** dialects.5. */
+function readDecisions(found: readonly Json[]): readonly Json[] {
+  const lists = found.flatMap((review) => {
+    const decisions = listsIn(review, ["allowed_decisions", "allowedDecisions"]);
+    return decisions.length === 0 ? [DEFAULT_DECISIONS] : decisions; // dialects.1
+  });
+  const [first = DEFAULT_DECISIONS, ...others] = lists;
+  if (others.length === 0) return first;
+  const common = first.filter((type) => others.every((list) => list.includes(type)));
+  return common.length === 0 ? ["reject"] : common;
+}
+
+/** dialects.5. */
+function readArgsSchema(found: readonly Json[]): JsonObject | null {
+  const schemas = found.map(schemaIn).filter((schema) => schema !== null);
+  const different = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+  const [first = null, ...others] = different;
+  return others.length === 0 ? first : { allOf: different };
+}
+
+function reviewed(request: Json, index: number, findReviews: FindReviews): Action {
   const name = readPayloadText(readMember(request, "name")) ?? readPayloadText(readMember(request, "action"));
-  const review = findReview(name, index);
-  const decisions = either(review, "allowed_decisions", "allowedDecisions");
+  const found = findReviews(name, index);
   const known: readonly Json[] = ["approve", "edit", "reject", "respond"] satisfies DecisionType[];
-  const given = Array.isArray(decisions) ? (decisions as readonly Json[]) : DEFAULT_DECISIONS; // dialects.1
+  const given = readDecisions(found);
   return {
     name,
     args: readArgs(request),
     description: readPayloadText(readMember(request, "description")),
     allowed: given.filter((type): type is DecisionType => known.includes(type)),
     ownKinds: given.filter((type): type is string => typeof type === "string" && !known.includes(type)),
-    argsSchema: schemaIn(review) ?? schemaIn(request),
+    argsSchema: readArgsSchema(found) ?? schemaIn(request),
   };
 }
 

@@ -4,6 +4,8 @@
 //        more rejects the answer.
 //   answer-schema.2. A schema that cannot be checked fails the run that asks with it (findSchemaFault).
 //   answer-schema.3. Under review rules an answer has no members beyond its schema: people agree on all of it.
+//   answer-schema.5. Votes are for exactly the value that was sent. So one that takes several people has no number that
+//        JSON readers round: whole numbers beyond 2^53 - 1 are texts, unless the question itself has the number.
 //   answer-schema.4. A question keeps the schema that its graph declares. Without one it gets that of its payload's
 //        dialect, unless the graph or the deployment takes answers as they are given.
 import { Validator } from "@cfworker/json-schema";
@@ -13,6 +15,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
 import type { OpenInterrupt } from "../ports/ports.ts";
 import { closeSchema } from "../model/review/closed-schema.ts";
+import { needsVotes } from "../model/review/votes.ts";
 import { type AnswerFault, faultsIn } from "./answer-faults.ts";
 import { countSteps, findSchemaFault, prepareSchema, TooManyStepsError } from "./prepared-schema.ts";
 
@@ -44,12 +47,12 @@ export function findQuestionFault(raised: readonly OpenInterrupt[]): string | nu
 }
 
 /** @returns `answer_invalid`; null if the answer is valid or the validator does not support the schema */
-export function schemaRefusal(
-  { threadId, interruptId, responseSchema, review }: Interrupt,
-  answer: Json,
-): ApiError | null {
-  if (responseSchema === null) return null;
-  const faults = checkAnswer(review === null ? responseSchema : closeSchema(responseSchema), answer); // answer-schema.3
+export function schemaRefusal(interrupt: Interrupt, answer: Json): ApiError | null {
+  const { threadId, interruptId, responseSchema, review, value } = interrupt;
+  const rounded = needsVotes(review) ? findRoundedNumber(answer, value) : null; // answer-schema.5
+  const schema = review === null || responseSchema === null ? responseSchema : closeSchema(responseSchema); // answer-schema.3
+  const found = schema === null || rounded !== null ? [] : checkAnswer(schema, answer);
+  const faults = rounded === null ? found : [{ path: rounded, message: ROUNDED }];
   const [first] = faults ?? []; // the node checks a schema that the validator does not support
   if (first === undefined) return null;
   const subject = first.path === "" ? "the answer" : first.path;
@@ -58,6 +61,28 @@ export function schemaRefusal(
     see: `/inbox/${threadId}/${interruptId}`,
     errors: (faults ?? []).map(({ path, message }) => ({ path, message })),
   });
+}
+
+const ROUNDED = "is a number beyond 9007199254740991, and rounded before people can agree on it: send it as a text";
+
+/** @param asked numbers in the question are as its graph has them @returns its path; null without any */
+function findRoundedNumber(answer: Json, asked: Json): string | null {
+  const known = new Set<number>();
+  findNumber(asked, "", (number) => {
+    known.add(number);
+    return false;
+  });
+  return findNumber(answer, "", (number) => Math.abs(number) > Number.MAX_SAFE_INTEGER && !known.has(number));
+}
+
+function findNumber(value: Json, path: string, fits: (number: number) => boolean): string | null {
+  if (typeof value === "number") return fits(value) ? path : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const found = findNumber(member, path === "" ? name : `${path}.${name}`, fits);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** Empty if the answer is valid; null if the validator does not support the schema. */

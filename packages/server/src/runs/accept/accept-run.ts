@@ -20,6 +20,7 @@ import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { findAsker } from "./continuation.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
 import { newRun } from "./new-run.ts";
+import { withOwnMembers } from "./only-answer.ts";
 import { type RunCall, buildRunRequest } from "./run-request.ts";
 import { continuesThread, scopeIdempotencyKey, readNewest, readStartSnapshot } from "./start-snapshot.ts";
 import { findFirstRun } from "../../webhooks/a2a-event.ts";
@@ -110,7 +111,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const { start, snapshot } = request;
   const withoutLost = (items: readonly Interrupt[]) => dropLostVotes(agent, tx, items);
   const current = { ...snapshot, known: await withoutLost(known) };
-  const target = await chooseTarget(tx, thread, { ...request, snapshot: current }, withoutLost);
+  const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
   requireRightsFor(agent, request, thread, target);
   await storeVotes(tx, target.changed, { caller, via: call.via, at });
@@ -128,7 +129,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const asAnswer = answers !== null && forkFrom === null; // it resumes at the pause, for any checkpoint in the call
   const open = filterOpen(known);
   const asker = await findAsker(tx, { thread, intent, answered: answers?.interrupts ?? [], open, breakpoint });
-  const runRequest = buildRunRequest({
+  const built = buildRunRequest({
     headers: agent.headers,
     caller,
     call: asAnswer ? { ...call, subgraph: null } : call,
@@ -140,6 +141,8 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
     checkpointId: forkFrom,
     goesFirst: continuesPause,
   });
+  const isAsAsked = target.isReviewed && asker?.assistantId === assistant.assistantId;
+  const runRequest = isAsAsked && asker !== null ? withOwnMembers(built, asker) : built;
   const trace =
     continuesPause || forkFrom !== null
       ? await findTraceLink(tx, { caller, asker }, answeredWaits(target, continuesPause), open)

@@ -4,7 +4,7 @@ import type { AgentContext } from "../../context/context.ts";
 import type { Run, Thread } from "../../model/model.ts";
 import type { Tx } from "../../ports/ports.ts";
 import { applyMultitaskStrategy } from "./multitask.ts";
-import type { StartRequest } from "./run-start.ts";
+import type { PlacedRequest } from "./run-start.ts";
 
 interface Placement {
   /** The thread has a run in progress, or the run waits for the end of a pause. */
@@ -15,9 +15,6 @@ interface Placement {
   readonly claimed: boolean;
   readonly displaced: readonly Run[];
 }
-
-/** The run waits for the end of the pause. */
-type PlacedRequest = StartRequest & { readonly waits: boolean };
 
 /** @throws {ApiError} `thread_busy`, `overloaded` */
 export async function placeInQueue(

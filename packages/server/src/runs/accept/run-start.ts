@@ -73,3 +73,8 @@ export interface StartRequest {
   readonly snapshot: StartSnapshot;
   readonly at: number;
 }
+
+export interface PlacedRequest extends StartRequest {
+  /** The run waits for the end of the pause. */
+  readonly waits: boolean;
+}

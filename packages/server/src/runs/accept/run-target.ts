@@ -5,13 +5,14 @@ import { answererRefusal, requireAssignable } from "../../interrupts/assignments
 import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
 import { type Intent, atBreakpoint, gotoTargets, withoutEnd } from "../../interrupts/run-intent.ts";
 import { settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
+import { openInterrupts } from "../../interrupts/problem-details.ts";
 import { reviewRefusal } from "../../model/review/reviewers.ts";
 import { countVote } from "../../model/review/votes.ts";
 import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
 import type { CheckpointTx, Tx } from "../../ports/ports.ts";
 import { requireOnlyAnswer } from "./only-answer.ts";
 import type { RunCall } from "./run-request.ts";
-import type { StartRequest } from "./run-start.ts";
+import type { PlacedRequest } from "./run-start.ts";
 
 export interface Target extends SettledAnswers {
   /** The intent in view of the thread: a bare value at a breakpoint continues it. */
@@ -19,6 +20,8 @@ export interface Target extends SettledAnswers {
   /** Checkpoint of a fork; null if the run continues the thread. */
   readonly forkFrom: string | null;
   readonly breakpoint: Interrupt | null;
+  /** The run continues beside, or behind, a question or breakpoint with review rules (only-answer.3). */
+  readonly isReviewed: boolean;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface Target extends SettledAnswers {
 export async function chooseTarget(
   tx: Tx,
   thread: Thread,
-  { caller, start: { call }, intent: given, snapshot, at }: StartRequest,
+  { caller, start: { call }, intent: given, snapshot, at, waits }: PlacedRequest,
   withoutLost: (items: readonly Interrupt[]) => Promise<readonly Interrupt[]>,
 ): Promise<Target> {
   const { known, writtenBy } = snapshot;
@@ -39,10 +42,15 @@ export async function chooseTarget(
   if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
   if (forkFrom !== null && writtenBy === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
-  const settled =
-    intent.kind === "resume"
-      ? await settle(tx, thread, { intent, forkFrom, caller, call, known, assistant: snapshot.assistant, at })
-      : NO_ANSWERS;
+  const passing = { intent, forkFrom, caller, call, assistant: snapshot.assistant, at };
+  const settled = intent.kind === "resume" ? await settle(tx, thread, { ...passing, intent, known }) : NO_ANSWERS;
+  const open = waits || isWayAround(intent, forkFrom) ? [] : openInterrupts(thread, known);
+  const forked = forkFrom === null ? [] : (settled.answers?.interrupts ?? []);
+  const reviewed = [...forked, ...open].filter(({ review }) => review !== null);
+  for (const interrupt of reviewed) {
+    const asker = await tx.run(threadId, interrupt.runId);
+    requireOnlyAnswer({ ...passing, interrupt, asker });
+  }
   const stored = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   const [breakpoint = null] = stored === null ? [] : await withoutLost([stored]);
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
@@ -50,10 +58,17 @@ export async function chooseTarget(
     throw new ApiError("interrupt_stale", detail);
   }
   if (call.via === "inbox" && breakpoint !== null) requireAssignable(breakpoint, caller, at);
-  const passing = { intent, forkFrom, caller, call, assistant: snapshot.assistant, at };
   const passed =
     breakpoint === null || intent.kind === "resume" ? settled : await passBreakpoint(tx, breakpoint, passing);
-  return { intent, forkFrom, breakpoint, ...passed };
+  const isReviewed = reviewed.length > 0 || (breakpoint !== null && breakpoint.review !== null);
+  return { intent, forkFrom, breakpoint, isReviewed: isReviewed && !isWayAround(intent, forkFrom), ...passed };
+}
+
+/** New work, and what has a right of its own: it answers nothing (docs/reference/interrupts.md, ways around a question). */
+function isWayAround(intent: Intent, forkFrom: string | null): boolean {
+  if (intent.kind === "resume") return false;
+  if (intent.kind === "input" || intent.kind === "end_thread" || forkFrom !== null) return true;
+  return intent.kind === "command" && withoutEnd(gotoTargets(intent.goto)).length > 0;
 }
 
 const NO_ANSWERS: SettledAnswers = { answers: null, voted: [], changed: [] };
@@ -85,16 +100,13 @@ async function settle(
     refusal,
   });
   if (via === "deadline") return { answers: accepted, voted: [], changed: [] }; // the rules of the interrupt have the default answer
-  const isProgram = PROGRAMS.has(caller.origin?.via ?? "");
-  for (const interrupt of accepted.interrupts) {
-    if (interrupt.review === null && !isProgram) continue;
+  const byProgram = PROGRAMS.has(caller.origin?.via ?? "") ? accepted.interrupts : [];
+  for (const interrupt of byProgram) {
     const asker = await tx.run(thread.threadId, interrupt.runId);
-    if (isProgram && isForPeopleOnly(interrupt, asker?.request.config ?? assistant.config)) {
+    if (isForPeopleOnly(interrupt, asker?.request.config ?? assistant.config)) {
       const detail = `Only a person may answer the interrupt ${interrupt.interruptId}.`;
       throw new ApiError("forbidden", detail, { interrupt_id: interrupt.interruptId });
     }
-    if (interrupt.review === null) continue;
-    requireOnlyAnswer({ call, intent, assistant, forkFrom, interrupt, asker });
   }
   return forkFrom === null ? settleVotes(accepted, caller, at) : { answers: accepted, voted: [], changed: [] };
 }
@@ -111,8 +123,7 @@ async function passBreakpoint(
   const { review, threadId, runId } = breakpoint;
   const continues = (intent.kind === "continue" || intent.kind === "command") && forkFrom === null;
   const update = intent.kind === "command" ? intent.update : undefined;
-  const isBypass = intent.kind === "command" && withoutEnd(gotoTargets(intent.goto)).length > 0; // has a right of its own
-  if (review === null || !continues || isBypass) return NO_ANSWERS;
+  if (review === null || !continues || isWayAround(intent, forkFrom)) return NO_ANSWERS;
   const asker = runId === "" ? null : await tx.run(threadId, runId);
   const answer = { kind: "resume", resume: null, ...(update === undefined ? {} : { update }) } as const;
   requireOnlyAnswer({ call, intent: answer, assistant, forkFrom, interrupt: breakpoint, asker });
