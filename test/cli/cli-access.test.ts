@@ -32,7 +32,10 @@ test("a key is printed once, works with its role, is listed without itself, and 
   assert.equal(created.code, 0, created.err);
   const key = created.out.trim();
   assert.match(key, /^hp_[\w-]{43}$/);
-  assert.match(created.err, /^created {2}[0-9a-f-]{36} {2}robot \(reviewer\), expires: 20\d\d-[^]*nothing can show it/);
+  assert.match(
+    created.err,
+    /^created {2}[0-9a-f]{8}-[0-9a-f]{4} {2}robot \(reviewer\), expires: 20\d\d-[^]*nothing can show it/,
+  );
   assert.equal(await readStatus("GET", "/inbox", key), 200);
   assert.equal(await readStatus("POST", "/threads", key, {}), 403);
   const caller = await call(server, "GET", "/console/api/caller", undefined, { "x-api-key": key });

@@ -46,9 +46,9 @@ test("run prints events and the pause; the printed command answers it (cli-data.
   assert.match(paused.err, /^thread [0-9a-f-]{36}\n$/);
   assert.match(
     paused.out,
-    /\npaused\n[^]*Well\?[^]*\nholdpoint inbox answer [0-9a-f]{12} --text "…"\nholdpoint inbox answer [0-9a-f]{12} '<JSON>'\n/,
+    /\npaused\n[^]*Well\?[^]*\nholdpoint inbox answer [0-9a-f]{8} --text "…"\nholdpoint inbox answer [0-9a-f]{8} '<JSON>'\n/,
   );
-  const [, item = ""] = /holdpoint inbox answer ([0-9a-f]{12})/.exec(paused.out) ?? [];
+  const [, item = ""] = /holdpoint inbox answer ([0-9a-f]{8})/.exec(paused.out) ?? [];
   const answered = await run(["inbox", "answer", item, "--text", "yes", "--wait"]);
   assert.match(answered.out, /^answered .* now idle\n$/);
 
@@ -76,7 +76,11 @@ registerVerbs(program, {} as unknown as Cli, {} as unknown as VerbPorts);
 
 function listLeaves(command: Command, path: readonly string[]): readonly (readonly [string, Command])[] {
   if (command.commands.length === 0) return [[path.join(" "), command]];
-  return command.commands.flatMap((one) => listLeaves(one, [...path, one.name()]));
+  const shown = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help");
+  return shown.flatMap((one) => listLeaves(one, [...path, one.name()]));
 }
 
 /** `a 'b c' --d` → `["a", "b c", "--d"]`, up to a redirection or a pipe. */

@@ -224,7 +224,7 @@ test("options of a server may come before the verb (cli-inbox.3)", async () => {
   ])
     assert.deepEqual((await run(args, { HOLDPOINT_URL: "" })).err, "", args.join(" "));
   const refused = await run(["--url", server.url, "completion", "bash"], {}, { how: holdpoint });
-  assert.deepEqual([refused.code, refused.err], [2, "error: completion has no option '--url'\n"]);
+  assert.deepEqual([refused.code, refused.err], [2, "holdpoint: completion has no option '--url'\n"]);
 });
 
 test("a breakpoint is passed by approval, and by nothing else (cli-inbox.2)", async () => {

@@ -99,7 +99,7 @@ test("lists, shows, cancels and deletes threads by id prefix (cli.1, cli.2)", as
     assert.deepEqual([unasked.code, /--yes$/m.test(unasked.err)], [2, true]);
   }
   assert.equal((await paused.open()).length, 1);
-  assert.equal((await run(["threads", "end", short, "--yes"])).out, `ended  ${paused.threadId}\n`);
+  assert.equal((await run(["threads", "end", short, "--yes"])).out, `ended  ${paused.threadId.slice(0, 13)}\n`);
   assert.equal((await paused.open()).length, 0);
   const deleted = await run(["threads", "delete", short, done.threadId, "--yes", "--json"]);
   assert.equal(lines(deleted.out).length, 2);
@@ -166,7 +166,7 @@ test("traces are listed, and shown as trees that fit (cli.1)", async () => {
   ]);
   assert.match(
     listed.out,
-    /^TRACE +AGE +NAME +STATUS +TIME +RUNS +COST +PROJECT\n0198c0de +\S+ +refund +success +2\.0s +3 +\$0\.02 +shop/,
+    /^TRACE +AGE +NAME +STATUS +TIME +RUNS +COST +PROJECT\n0198c0de-0000 +\S+ +refund +success +2\.0s +3 +\$0\.02 +shop/,
   );
   assert.equal((lines(json.out) as readonly { readonly trace_id: string }[])[0]?.trace_id, TRACE);
   assert.match(shown.out, /\nrefund .*\n└─ plan .* error .*no.* such order.*\n {3}└─ model /);
@@ -190,7 +190,7 @@ test("an unreachable server and an invalid command are one-line errors (cli.3)",
     [["inbox", "ls", "--url", "http://ann:canary-secret@localhost"], 2, /must not contain a user/],
     [["inbox", "ls", "--api-key", "canary-secret\nx"], 2, /--api-key/],
     [["inbox", "ls", "--limit", "0"], 2, /expected a number from 1/],
-    [["inbox", "ls", "--older-than", "soon"], 1, /older_than/],
+    [["inbox", "ls", "--older-than", "soon"], 2, /--older-than/],
     [["inbox", "look"], 2, /unknown command/],
     [["threads", "show", "zz"], 1, /no thread has an id starting with "zz"/],
   ];

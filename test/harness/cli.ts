@@ -13,6 +13,7 @@ import { toRefusal } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
 import { CLIENT_SETTINGS } from "../../packages/holdpoint/src/cli/client/settings.ts";
 import { createTerminal } from "../../packages/holdpoint/src/cli/output/terminal.ts";
 import { registerClientVerbs } from "../../packages/holdpoint/src/cli/program/register.ts";
+import { formatUsageError } from "../../packages/holdpoint/src/cli/program/suggest.ts";
 import { ROOT } from "./server.ts";
 
 export interface Ended {
@@ -27,6 +28,8 @@ export interface CliOptions {
   /** What a person types at the questions of an interactive terminal; without it there is none. */
   readonly typed?: readonly string[];
   readonly cwd?: string;
+  /** Receives the pages that open; without it there is no screen. */
+  readonly shown?: string[];
 }
 
 export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }: CliOptions = {}): Promise<Ended> {
@@ -46,7 +49,10 @@ export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }
 /**
  * A verb that talks to a server, run here: the same code on other streams, and the exit code it would have ended with.
  */
-export async function verb(args: readonly string[], { env = {}, input = "", typed }: CliOptions = {}): Promise<Ended> {
+export async function verb(
+  args: readonly string[],
+  { env = {}, input = "", typed, shown }: CliOptions = {},
+): Promise<Ended> {
   const replies = [...(typed ?? [])];
   const ask = async (question: string): Promise<string> => {
     stderr.write(question);
@@ -62,24 +68,31 @@ export async function verb(args: readonly string[], { env = {}, input = "", type
     code = exitCode;
   };
   const readText = (path: string): string => readFileSync(path, "utf8");
-  const program = new Command("holdpoint").exitOverride().configureOutput({
+  const program: Command = new Command("holdpoint").exitOverride().configureOutput({
     writeOut: (chunk) => void stdout.write(chunk),
     writeErr: (chunk) => void stderr.write(chunk),
+    outputError: (chunk, write) => write(formatUsageError(program, "holdpoint", chunk)),
   });
+  const terminal = createTerminal({ stdin: Readable.from([input]), stdout, stderr }, env, () => undefined);
   registerClientVerbs(program, {
     program: "holdpoint",
     terminal: {
-      ...createTerminal({ stdin: Readable.from([input]), stdout, stderr }, env, () => undefined),
+      ...terminal,
       ...(typed === undefined ? {} : { ask }),
     },
     clock: systemClock,
     config: async () => readConfig(env, CLIENT_SETTINGS, readText),
     localServer: () => Promise.resolve(null),
     readFile: readText,
+    showPage: (url) => {
+      shown?.push(url);
+      return Promise.resolve(shown !== undefined);
+    },
     runProgram: () => Promise.reject(new Error("a real process runs programs")),
     run: async (work) => {
       try {
         code = await work();
+        await terminal.output.end();
       } catch (error) {
         const { message, exitCode } = toRefusal(error);
         tell(`holdpoint: ${message}\n`, exitCode);

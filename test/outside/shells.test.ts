@@ -1,20 +1,27 @@
 // The command line in real shells and in a terminal.
 //   shells.1. A completion script offers the verbs and options of its level in bash, zsh and fish.
-//   shells.2. A terminal gets colours, and none with NO_COLOR.
+//   shells.2. A terminal gets colours, and none with NO_COLOR or FORCE_COLOR=0; a pipe gets them with FORCE_COLOR.
+//   shells.3. Values of the server are completed, and without a server nothing is, silently.
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import { Command } from "commander";
 import type { Cli } from "../../packages/holdpoint/src/cli/client/command-context.ts";
 import { completionScript, SHELLS, type Shell } from "../../packages/holdpoint/src/cli/program/completion.ts";
 import { registerVerbs, type VerbPorts } from "../../packages/holdpoint/src/cli/program/register.ts";
+import { holdpoint } from "../harness/cli.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { newThread } from "../harness/threads.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
 let server: ServerHere;
 const folder = temporaryFolder();
 before(async () => {
+  const main = join(ROOT, "packages/holdpoint/src/main.ts");
+  writeFileSync(join(folder, "holdpoint"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 });
   server = await startServerHere();
 });
 after(async () => {
@@ -42,29 +49,56 @@ _describe() {
 ${script}
 words=(${quote(typed)}); CURRENT=\${#words}; _holdpoint`,
   fish: (script, typed) => `${script}
-complete -C ${quote([typed.join(" ")])} | string replace -r '\\t.*' ''`,
+complete -C ${quote([typed.join(" ")])} | string replace -r '\\t.*' ''; true`,
 };
 
 /** Sorted, because fish sorts. Nothing may be written to the error output. */
-function offered(shell: Shell, typed: readonly string[]): readonly string[] {
+async function offered(
+  shell: Shell,
+  typed: readonly string[],
+  env: Readonly<Record<string, string>> = { HOLDPOINT_URL: "http://127.0.0.1:1" },
+): Promise<readonly string[]> {
   const args = { bash: ["--norc"], zsh: ["-f"], fish: ["--no-config"] }[shell];
   const text = OFFER[shell](completionScript(program, shell), typed);
-  const { stdout, stderr, status } = spawnSync(shell, [...args, "-c", text], {
-    encoding: "utf8",
-    env: { PATH: process.env["PATH"], HOME: folder },
+  const child = promisify(execFile)(shell, [...args, "-c", text], {
+    env: { PATH: `${folder}:${process.env["PATH"] ?? ""}`, HOME: folder, ...env },
   });
-  assert.deepEqual([stderr, status], ["", 0], `${shell}: ${typed.join(" ")}`);
+  const { stdout, stderr } = await child;
+  assert.equal(stderr, "", `${shell}: ${typed.join(" ")}`);
   return stdout.trim().split("\n").sort();
 }
 
 for (const shell of SHELLS) {
-  test(`${shell} completes verbs, nested verbs and options (shells.1)`, () => {
-    assert.deepEqual(offered(shell, ["holdpoint", "tr"]), ["trace"]);
+  test(`${shell} completes verbs, nested verbs, options and choices (shells.1)`, async () => {
+    assert.deepEqual(await offered(shell, ["holdpoint", "tr"]), ["trace"]);
     const verbs = "answer approve ask-again assign claim comment edit ls reject release review show snooze".split(" ");
     const options = shell === "fish" ? [] : ["--help"]; // fish offers options after a dash
-    assert.deepEqual(offered(shell, ["holdpoint", "inbox", ""]), [...options, ...verbs]);
-    assert.deepEqual(offered(shell, ["holdpoint", "inbox", "ls", "--older"]), ["--older-than"]);
-    assert.deepEqual(offered(shell, ["holdpoint", "inbox", "approve", "0fb6", "--w"]), ["--wait"]);
+    assert.deepEqual(await offered(shell, ["holdpoint", "inbox", ""]), [...options, ...verbs]);
+    assert.deepEqual(await offered(shell, ["holdpoint", "inbox", "ls", "--older"]), ["--older-than"]);
+    assert.deepEqual(await offered(shell, ["holdpoint", "inbox", "approve", "0fb6", "--w"]), ["--wait"]);
+    assert.deepEqual(await offered(shell, ["holdpoint", "threads", "ls", "--status", "i"]), ["idle", "interrupted"]);
+    assert.deepEqual(await offered(shell, ["holdpoint", "completion", "z"]), ["zsh"]);
+  });
+
+  test(`${shell} completes ids, graphs and people, and nothing without a server (shells.3)`, async () => {
+    const thread = await newThread(server, "echo");
+    await thread.run({ input: { payload: "Well?" } });
+    const [item = ""] = (await thread.open()).map(({ id }) => id);
+    const short = thread.threadId.slice(0, 13);
+    for (const [typed, value] of [
+      [["inbox", "show", ""], item.slice(0, 8)],
+      [["inbox", "approve", item.slice(0, 8), ""], item.slice(0, 8)],
+      [["threads", "show", short.slice(0, 4)], short],
+      [["logs", ""], short],
+      [["open", short.slice(0, 4)], short],
+      [["inbox", "ls", "--graph", "ec"], "echo"],
+      [["run", "ec"], "echo"],
+      [["run", "echo", "--thread", ""], short],
+    ] as const) {
+      const words = ["holdpoint", ...typed];
+      assert.ok((await offered(shell, words, { HOLDPOINT_URL: server.url })).includes(value), words.join(" "));
+      assert.ok(!(await offered(shell, words)).includes(value), words.join(" "));
+    }
   });
 }
 
@@ -80,8 +114,14 @@ test("a terminal gets colours, except with NO_COLOR (shells.2)", async () => {
     child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
     return new Promise((resolve) => child.on("close", () => resolve(out)));
   };
-  const [coloured, plain] = await Promise.all([inTerminal({}), inTerminal({ NO_COLOR: "1" })]);
-  assert.match(coloured, /\u001b\[32mok/);
-  assert.match(plain, /^ok /m);
-  assert.doesNotMatch(plain, /\u001b\[3/);
+  const [coloured, plain, off] = await Promise.all(
+    [{}, { NO_COLOR: "1" }, { FORCE_COLOR: "0" }].map((env) => inTerminal(env)),
+  );
+  assert.match(coloured ?? "", /\u001b\[32mok/);
+  assert.match(plain ?? "", /^ok /m);
+  for (const text of [plain, off]) assert.doesNotMatch(text ?? "", /\u001b\[3/);
+  const piped = async (env: Readonly<Record<string, string>>): Promise<string> =>
+    (await holdpoint(["doctor", "--url", server.url], { cwd: folder, env })).out;
+  assert.match(await piped({ FORCE_COLOR: "1" }), /\u001b\[32mok/);
+  assert.doesNotMatch(await piped({ FORCE_COLOR: "1", NO_COLOR: "1" }), /\u001b/);
 });

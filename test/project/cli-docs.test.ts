@@ -16,7 +16,7 @@ import { holdpoint } from "../harness/cli.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../..", "docs/reference/cli.md"), "utf8");
 /** Explained once for all verbs that have them. */
-const COMMON = ["--json", "--url", "--api-key", "--wide", "--limit"];
+const COMMON = ["--json", "--jq", "--web", "--url", "--api-key", "--wide", "--limit"];
 
 const program = new Command("holdpoint");
 registerVerbs(program, { program: "holdpoint" } as unknown as Cli, {} as unknown as VerbPorts);
@@ -27,7 +27,11 @@ interface Verb {
 }
 
 function listVerbs(command: Command, path: string): readonly Verb[] {
-  return command.commands.flatMap((one) => {
+  const shown = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help");
+  return shown.flatMap((one) => {
     const name = `${path} ${one.name()}`;
     return one.commands.length > 0 ? listVerbs(one, name) : [{ name, command: one }];
   });

@@ -4,8 +4,9 @@
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { stopOnSignals, type LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
-import type { Command as Program } from "commander";
+import type { Command as Program, Option } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
+import { createOutput } from "./cli/output/output.ts";
 import { programName } from "./cli/client/program-name.ts";
 import type { DevOptions } from "./main/dev.ts";
 import type { Host } from "./main/host.ts";
@@ -15,9 +16,12 @@ import type { ServeOptions } from "./main/serve.ts";
 
 enableCompileCache();
 
+const ROLES = ["api", "worker", "all"];
+
 /** An invalid command line. */
 const EXIT_USAGE = 2;
 
+const output = createOutput((text) => void process.stdout.write(text));
 const host: Host = {
   env: { ...process.env },
   environment: process.env,
@@ -25,17 +29,26 @@ const host: Host = {
   nodeVersion: process.versions.node,
   platform: process.platform,
   isTerminal: { out: process.stdout.isTTY, err: process.stderr.isTTY },
-  out: (text) => void process.stdout.write(text),
+  out: output.write,
   err: (text) => void process.stderr.write(text),
   product: readProduct(),
   program: programName(process.argv[1] ?? "", process.env, process.cwd()),
 };
 
+/** What commands of both lists use, imported with the command line. */
+interface Shared {
+  readonly json: (command: Program) => Program;
+  readonly Option: typeof Option;
+}
+
 async function main(argv: readonly string[]): Promise<void> {
-  const { Command } = await import("commander");
-  const { withSuggestion } = await import("./cli/program/suggest.ts");
+  const { Command, Option } = await import("commander");
+  const [{ formatUsageError }, { json, port, positive }] = await Promise.all([
+    import("./cli/program/suggest.ts"),
+    import("./cli/program/options.ts"),
+  ]);
   const program: Program = new Command("holdpoint")
-    .configureOutput({ outputError: (text, write) => write(withSuggestion(program, host.program, text)) })
+    .configureOutput({ outputError: (text, write) => write(formatUsageError(program, host.program, text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
     .description("Runs LangGraph.js graphs that pause for human input, and resumes each exactly once after the answer.")
     .version(host.product.version)
@@ -45,13 +58,13 @@ async function main(argv: readonly string[]): Promise<void> {
       .command(name)
       .description(description)
       .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
-      .option("-p, --port <number>", "port to listen on (PORT)")
+      .option("-p, --port <number>", "port to listen on (PORT)", port)
       .option("-H, --host <address>", "address to listen on (HOST)")
       .option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)")
-      .option("-n, --n-jobs-per-worker <number>", "maximum number of concurrent runs (N_JOBS_PER_WORKER)")
+      .option("-n, --n-jobs-per-worker <number>", "maximum number of concurrent runs (N_JOBS_PER_WORKER)", positive)
       .option("--print-config", "print the effective configuration, with secrets masked, and exit");
   serveCommand("serve", "run the agent server")
-    .option("--role <role>", "role of this process with DATABASE_URI: api, worker or all (HOLDPOINT_ROLE)")
+    .addOption(new Option("--role <role>", "role of this process with DATABASE_URI (HOLDPOINT_ROLE)").choices(ROLES))
     .action((options: ServeOptions) => lasting(async () => (await import("./main/serve.ts")).serve(host, options)));
   serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
     .option("--no-browser", "do not open the console (it never opens without a terminal or in CI)")
@@ -65,7 +78,7 @@ async function main(argv: readonly string[]): Promise<void> {
     .action((options: { readonly config?: string }) =>
       command(async () => (await import("./main/storage.ts")).migrate(host, options)),
     );
-  addCollector(program);
+  addCollector(program, { json, Option });
   const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
     import("./cli/program/register.ts"),
     import("./main/verb-ports.ts"),
@@ -74,7 +87,7 @@ async function main(argv: readonly string[]): Promise<void> {
   await program.parseAsync([...argv]);
 }
 
-function addCollector(program: Program): void {
+function addCollector(program: Program, { json, Option }: Shared): void {
   const collector = program
     .command("collector")
     .description("run the trace collector proxy: OTLP traces in, the tracing backend's runs out")
@@ -82,27 +95,27 @@ function addCollector(program: Program): void {
     .action((options: { readonly printConfig?: boolean }) =>
       lasting(async () => (await import("./main/collect.ts")).collect(host, options)),
     );
-  collector
-    .command("check")
-    .description("test the endpoint, the key, the folders and one small upload; exit code 1 if one fails")
-    .option("--json", "print JSON")
-    .action((options: { readonly json?: boolean }) =>
-      judged(async () => (await import("./main/collect.ts")).checkUploads(host, options)),
-    );
-  collector
-    .command("replay")
-    .description("upload the dead letters of TRACING_API_KEY again; exit code 1 if some remain")
-    .option("--json", "print JSON")
-    .action((options: { readonly json?: boolean }) =>
-      judged(async () => (await import("./main/collect.ts")).replay(host, options)),
-    );
-  collector
-    .command("explain <file>")
-    .description("show how each span attribute in an OTLP file is mapped; uploads nothing")
-    .option("--json", "print JSON")
-    .action((file: string, options: { readonly json?: boolean }) =>
-      command(async () => (await import("./main/collect.ts")).explain(host, file, options)),
-    );
+  json(
+    collector
+      .command("check")
+      .description("test the endpoint, the key, the folders and one small upload; exit code 1 if one fails"),
+  ).action((options: { readonly json?: boolean }) =>
+    judged(async () => (await import("./main/collect.ts")).checkUploads(host, options)),
+  );
+  json(
+    collector
+      .command("replay")
+      .description("upload the dead letters of TRACING_API_KEY again; exit code 1 if some remain"),
+  ).action((options: { readonly json?: boolean }) =>
+    judged(async () => (await import("./main/collect.ts")).replay(host, options)),
+  );
+  json(
+    collector
+      .command("explain <file>")
+      .description("show how each span attribute in an OTLP file is mapped; uploads nothing"),
+  ).action((file: string, options: { readonly json?: boolean }) =>
+    command(async () => (await import("./main/collect.ts")).explain(host, file, options)),
+  );
   collector
     .command("rules [file]")
     .description("check a file of rules for what the collector stores and sends; default: RULES_FILE")
@@ -110,21 +123,24 @@ function addCollector(program: Program): void {
     .action((file: string | undefined, options: { readonly schema?: boolean }) =>
       command(async () => (await import("./main/collect.ts")).rules(host, file, options)),
     );
-  collector
-    .command("redact <file>")
-    .description("apply the redaction rules of RULES_FILE to an OTLP file and print the result; uploads nothing")
-    .option("--dry-run", "print which rules match, and where, instead")
-    .option("--signal <signal>", "what the file holds: traces, logs or metrics", "traces")
-    .option("--json", "with --dry-run: print JSON")
-    .action((file: string, options: { readonly dryRun?: boolean; readonly json?: boolean; readonly signal?: string }) =>
-      command(async () => (await import("./main/collect.ts")).redact(host, file, options)),
-    );
+  json(
+    collector
+      .command("redact <file>")
+      .description("apply the redaction rules of RULES_FILE to an OTLP file and print the result; uploads nothing")
+      .option("--dry-run", "print which rules match, and where, instead")
+      .addOption(
+        new Option("--signal <signal>", "what the file holds").choices(["traces", "logs", "metrics"]).default("traces"),
+      ),
+  ).action((file: string, options: { readonly dryRun?: boolean; readonly json?: boolean; readonly signal?: string }) =>
+    command(async () => (await import("./main/collect.ts")).redact(host, file, options)),
+  );
 }
 
 /** Runs a command, and prints the error that stopped it. */
 async function command(work: () => Promise<void>, isService = false): Promise<void> {
   try {
     await work();
+    await output.end();
   } catch (error) {
     const [{ toRefusal }, { formatStartFailure }] = await Promise.all([
       import("./cli/errors/refusal.ts"),
@@ -132,8 +148,8 @@ async function command(work: () => Promise<void>, isService = false): Promise<vo
     ]);
     const refusal = toRefusal(error);
     const logJson = isService ? host.env["LOG_JSON"] : "false";
-    const output = { logJson, isTerminal: host.isTerminal.err, now: Date.now() };
-    host.err(formatStartFailure({ program: "holdpoint", ...refusal }, output));
+    const log = { logJson, isTerminal: host.isTerminal.err, now: Date.now() };
+    host.err(formatStartFailure({ program: "holdpoint", ...refusal }, log));
     process.exit(refusal.exitCode);
   }
 }
@@ -165,15 +181,23 @@ async function createCli(): Promise<Cli> {
   ]);
   return {
     program: host.program,
-    terminal: createTerminal(process, host.env, () => process.exit(0)),
+    terminal: createTerminal(process, host.env, () => process.exit(0), output),
     clock,
     config: async () => readTableConfig((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
     localServer: async () => (await import("./main/host.ts")).findLocalServer(host),
     readFile: (path) => readFileSync(path, "utf8"),
+    showPage: async (url) => {
+      const { browserCommand, openBrowser } = await import("./dev/browser.ts");
+      const { env, platform, isTerminal } = host;
+      const found = browserCommand({ wanted: true, terminal: isTerminal.out, env, platform });
+      if (found !== null) openBrowser(url, found);
+      return found !== null;
+    },
     runProgram: async (name, args) => (await import("./main/run-program.ts")).runProgram(name, args),
     run: (verb) =>
       command(async () => {
         const exitCode = await verb();
+        await output.end();
         process.stdout.write("", () => process.exit(exitCode)); // loaded graphs may have left timers
       }),
   };

@@ -1,11 +1,11 @@
 // Hosted pages: third-party pages that one start of `holdpoint dev` allows to call the server.
 // Invariants:
 //   hosted-pages.1. An allowed origin is a full name: no wildcard, no pattern, http or https.
-import { ConfigError } from "@holdpoint/base/config/config.ts";
+import { CliError, EXIT } from "../cli/errors/cli-error.ts";
 
 const STUDIO = "https://smith.langchain.com";
 
-/** @param pages URLs of pages @throws {ConfigError} if one is not the URL of a page (hosted-pages.1) */
+/** @param pages URLs of pages @throws {CliError} if one is not the URL of a page (hosted-pages.1) */
 export function hostedOrigins(studio: boolean, pages: readonly string[]): readonly string[] {
   return [...(studio ? [STUDIO] : []), ...pages.map(parseOrigin)];
 }
@@ -18,5 +18,5 @@ export function studioLink(url: string): string {
 function parseOrigin(page: string): string {
   const url = URL.canParse(page) ? new URL(page) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && !url.host.includes("*")) return url.origin;
-  throw new ConfigError([{ name: "--origin", reason: "is not the address of a page, such as https://example.com" }]);
+  throw new CliError("--origin is not the address of a page, such as https://example.com", EXIT.usage);
 }

@@ -8,6 +8,7 @@ import { explainInUse } from "./in-use.ts";
 import {
   readTableConfig,
   findLocalServer,
+  isReadable,
   openLog,
   printTableConfig,
   readLimits,
@@ -74,12 +75,20 @@ async function reachedBackend<C extends CollectorConfig & TraceConfig>(host: Hos
   );
 }
 
+/** @throws {CliError} for an argument that is no file */
+async function checkFile(path: string): Promise<void> {
+  if (isReadable(path)) return;
+  const { CliError, EXIT } = await import("../cli/errors/cli-error.ts");
+  throw new CliError(`cannot read ${path}`, EXIT.usage);
+}
+
 /** Prints where each attribute of the spans in a file goes. */
 export async function explain(host: Host, path: string, options: { readonly json?: boolean }): Promise<void> {
   const [{ explainFile, explainedText }, { printable }] = await Promise.all([
     import("@holdpoint/collector/commands/explain.ts"),
     import("../cli/output/sanitize.ts"),
   ]);
+  await checkFile(path);
   const { config } = await collectorConfig(host);
   const spans = await explainFile(path, config);
   host.out(`${options.json === true ? JSON.stringify(spans) : printable(explainedText(spans))}\n`);
@@ -93,6 +102,7 @@ export async function rules(
 ): Promise<void> {
   const { readRules, rulesJsonSchema, rulesText } = await import("@holdpoint/collector/service/rules-file.ts");
   if (options.schema === true) return host.out(`${JSON.stringify(rulesJsonSchema(), null, 2)}\n`);
+  if (file !== undefined) await checkFile(file);
   const { config } = await collectorConfig(host);
   const rulesFile = file ?? config.rulesFile;
   host.out(`${rulesFile ?? "RULES_FILE is not set"}: ${rulesText(readRules({ ...config, rulesFile }))}\n`);
@@ -108,6 +118,7 @@ export async function redact(
     import("@holdpoint/collector/commands/redact.ts"),
     import("../cli/output/sanitize.ts"),
   ]);
+  await checkFile(path);
   const { config } = await collectorConfig(host);
   const signal = options.signal === "logs" || options.signal === "metrics" ? options.signal : "traces";
   const { body, findings } = await redactFile(path, config, signal);

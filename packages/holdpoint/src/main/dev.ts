@@ -127,7 +127,7 @@ async function welcome(
   if (command !== null && samples && pending.kind === "waiting") openBrowser(inboxLink(url, pending.item), command);
 }
 
-/** @throws {ConfigError} if one is not the URL of a page */
+/** @throws {CliError} if one is not the URL of a page */
 async function chooseOrigins({ studio, origin }: DevOptions): Promise<readonly string[]> {
   const { hostedOrigins } = await import("../dev/hosted-pages.ts");
   return hostedOrigins(studio === true, origin ?? []);

@@ -29,8 +29,8 @@ export interface Client {
   delete(path: string): Promise<void>;
   /** The reply as it comes, a refusal too, without a time limit. @throws {CliError} without a reply */
   send(method: string, path: string, sent: Sent): Promise<Response>;
-  /** The events of a run, without a time limit. @throws {CliError} */
-  stream(path: string, body: object): AsyncIterable<StreamEvent>;
+  /** The events of a run, without a time limit: one that the body starts, or one that exists. @throws {CliError} */
+  stream(path: string, body: object | null, lastEventId?: string): AsyncIterable<StreamEvent>;
   /** Waits without a time limit. @throws {CliError} */
   wait(path: string, what: string): Promise<never>;
 }
@@ -141,7 +141,12 @@ function createClient(cli: Cli, server: Server): Client {
     post: (path, body) => call("POST", path, asking, { body }),
     delete: (path) => call("DELETE", path, asking),
     send: (method, path, sent) => withProgress(cli, asking, sendRaw(server, method, path, sent)),
-    stream: (path, body) => events(server, path, buildInit(server, "POST", { body, timeoutMs: null })),
+    stream(path, body, lastEventId) {
+      const method = body === null ? "GET" : "POST";
+      const { headers, ...init } = buildInit(server, method, { ...(body === null ? {} : { body }), timeoutMs: null });
+      const from = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+      return events(server, path, { ...init, headers: { ...headers, ...from } });
+    },
     wait: (path, what) => call("GET", path, what, { timeoutMs: null }),
   };
 }
@@ -152,10 +157,10 @@ interface Sending {
   readonly timeoutMs?: number | null;
 }
 
-function buildInit({ apiKey }: Server, method: string, { body, timeoutMs = TIMEOUT_MS }: Sending): RequestInit {
+function buildInit({ apiKey }: Server, method: string, { body, timeoutMs = TIMEOUT_MS }: Sending) {
   return {
     method,
-    redirect: "manual",
+    redirect: "manual" as const,
     headers: {
       ...(apiKey === null ? {} : { "x-api-key": apiKey }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -239,7 +244,7 @@ function refusal({ url }: Server, status: number, body: Json | undefined): CliEr
     return new CliError(`${url} returned ${status} and is not a Holdpoint server: check --url`);
   const reason = problemText(body);
   if (status === 401) return new CliError(`${reason}: set HOLDPOINT_API_KEY, or use --api-key`);
-  return new CliError(reason);
+  return new CliError(reason, body["code"] === "invalid_request" ? EXIT.usage : EXIT.failed);
 }
 
 /** `{detail, code, answered}` → `The thread … (interrupt_stale): answered by ann at …` */

@@ -19,6 +19,8 @@ export interface Cli {
   readonly readFile: (path: string) => string;
   /** Runs a command, reports its failure, and ends the process with its exit code: one of EXIT, or that of a program. */
   readonly run: (verb: () => Promise<number>) => Promise<void>;
+  /** Opens a page on the screen of the person at this terminal. @returns false without a screen */
+  readonly showPage: (url: string) => Promise<boolean>;
   /** Runs another program on this terminal; resolves with its exit code. @throws {Error} if it does not start */
   readonly runProgram: (program: string, args: readonly string[]) => Promise<number>;
 }

@@ -9,8 +9,8 @@ import { isJsonObject } from "@holdpoint/base/json/json.ts";
 import { agentClient, type Client, type ServerOptions } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { printJson } from "../output/print.ts";
-import { jsonText, printable } from "../output/sanitize.ts";
+import { formatRows, printJson } from "../output/print.ts";
+import { printable } from "../output/sanitize.ts";
 import { readFields, type Field } from "./api-fields.ts";
 import { textOption } from "./input.ts";
 
@@ -47,6 +47,7 @@ export async function callApi(cli: Cli, words: readonly string[], options: ApiOp
 
 /** api.1, api.2. @throws {CliError} */
 async function readCall(cli: Cli, words: readonly string[], options: ApiOptions): Promise<Call> {
+  if (words.length > 2) throw new CliError("too many arguments: a method and a path", EXIT.usage);
   const [given, path] = words.length > 1 ? [words[0], words[1] ?? ""] : [options.method, words[0] ?? ""];
   if (words.length > 1 && options.method !== undefined)
     throw new CliError("the method is given twice: once is enough", EXIT.usage);
@@ -115,9 +116,9 @@ async function printRefusal(cli: Cli, reply: Response): Promise<ExitCode> {
 
 /** A list: one object a line with --json. */
 function printReply({ terminal }: Cli, body: Json, { json }: ApiOptions): void {
-  const list = json === true ? readList(body) : null;
+  const list = json === true && !terminal.output.isFiltered() ? readList(body) : null;
   if (list === null) printJson(terminal, body);
-  else terminal.out(list.map((one) => `${jsonText(one)}\n`).join(""));
+  else terminal.out(formatRows(list, false));
 }
 
 function readList(body: Json): readonly Json[] | null {

@@ -2,11 +2,12 @@
 import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
-import { auditEntries } from "../client/resolve-id.ts";
+import { auditEntries, findThread } from "../client/resolve-id.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { jsonText, shortIds } from "../output/sanitize.ts";
 import { type PrintOptions, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
+import { openPage } from "./open.ts";
 
 export interface AuditFilter extends ServerOptions, PrintOptions {
   readonly search?: string;
@@ -18,8 +19,10 @@ export interface AuditFilter extends ServerOptions, PrintOptions {
 }
 
 export async function listAudit(cli: Cli, filter: AuditFilter): Promise<ExitCode> {
+  const { search: q, by, action, since } = filter;
+  if (filter.web === true) return openPage(cli, filter, "/answered", { text: q, by, action, since });
   const client = await agentClient(cli, filter);
-  const { search: q, by, action, thread: thread_id, since } = filter;
+  const thread_id = filter.thread === undefined ? undefined : await findThread(client, filter.thread);
   const entries = await auditEntries(client, { q, by, action, thread_id, since }, filter.limit);
   printColumns(cli, entries, buildColumns, { ...filter, none: "No matching entries." });
   return EXIT.done;

@@ -12,7 +12,7 @@ import { findItems } from "../client/resolve-id.ts";
 import { readQuestion } from "./inbox-list.ts";
 import { jsonOption } from "./input.ts";
 import { type PrintOptions, paint } from "../output/print.ts";
-import { jsonText, oneLine } from "../output/sanitize.ts";
+import { jsonText, oneLine, shortId } from "../output/sanitize.ts";
 import type { AnswerResult, InboxItem, State } from "../client/api-types.ts";
 
 export interface AnswerOptions extends ServerOptions, PrintOptions {
@@ -160,12 +160,12 @@ async function findEnds(client: Client, results: readonly AnswerResult[]): Promi
 
 function formatLine({ terminal }: Cli, result: AnswerResult, title: string, end: End | undefined): string {
   const { status, problem, interrupt_id: id, run_id: run } = result;
-  const what = `${id.slice(0, 8)}  ${oneLine(title)}`;
+  const what = `${shortId(id)}  ${oneLine(title)}`;
   if (status === "pending") return `${paint(terminal, "yellow", "counted ")}  ${what}: ${problemText(problem ?? {})}`;
   if (status === "refused") return `${paint(terminal, "red", "refused ")}  ${what}: ${problemText(problem ?? {})}`;
   const after =
     end === undefined
-      ? `run ${run}`
+      ? `run ${shortId(run ?? "")}`
       : end.next.length > 0
         ? `now ${end.status} before ${[...new Set(end.next)].join(", ")}`
         : `now ${end.status}`;

@@ -4,12 +4,13 @@ import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { findItems, inboxItems } from "../client/resolve-id.ts";
+import { findItems, findThread, inboxItems } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { duration, jsonText, oneLine, printable, shortIds, wrap } from "../output/sanitize.ts";
+import { duration, jsonText, oneLine, printable, shortId, shortIds, wrap } from "../output/sanitize.ts";
 import type { InboxItem } from "../client/api-types.ts";
+import { openPage } from "./open.ts";
 
 export interface InboxFilter extends ServerOptions, PrintOptions {
   readonly search?: string;
@@ -28,23 +29,32 @@ export interface InboxFilter extends ServerOptions, PrintOptions {
 }
 
 export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode> {
+  const order = filter.byDeadline === true ? "deadline" : filter.newest === true ? "newest" : "oldest";
+  if (filter.web === true) return openPage(cli, filter, "/inbox", buildPageQuery(filter, order));
   const client = await agentClient(cli, filter);
+  const thread = filter.thread === undefined ? undefined : await findThread(client, filter.thread);
   const query = {
     q: filter.search,
     graph_id: filter.graph,
     assistant_id: filter.assistant,
     node: filter.node,
     kind: filter.kind,
-    thread_id: filter.thread,
+    thread_id: thread,
     older_than: filter.olderThan,
     metadata: filter.metadata,
     claimed_by: filter.claimedBy,
     unclaimed: filter.unclaimed,
-    sort: filter.byDeadline === true ? "deadline" : filter.newest === true ? "newest" : "oldest",
+    sort: order,
   };
   const items = await inboxItems(client, query, filter.limit);
   printColumns(cli, items, buildColumns, { ...filter, none: "No pending interrupts." });
   return EXIT.done;
+}
+
+/** The same filters, as the console has them. */
+function buildPageQuery(filter: InboxFilter, order: string): Readonly<Record<string, string | undefined>> {
+  const { search: text, graph, assistant, node, kind, olderThan: older, claimedBy, unclaimed } = filter;
+  return { text, graph, assistant, node, kind, older, claim: unclaimed === true ? "nobody" : claimedBy, order };
 }
 
 function buildColumns(items: readonly InboxItem[], now: number, wide: boolean): readonly Column<InboxItem>[] {
@@ -73,6 +83,7 @@ export async function showItem(cli: Cli, word: string, options: ServerOptions & 
   const client = await agentClient(cli, options);
   const [item] = await findItems(client, [word]);
   if (item === undefined) return EXIT.failed;
+  if (options.web === true) return openPage(cli, options, `/inbox/${item.thread_id}/${item.id}`);
   if (options.json === true) printJson(cli.terminal, item);
   else cli.terminal.out(`${itemLines(cli, item, cli.clock.now()).join("\n")}\n`);
   return EXIT.done;
@@ -167,7 +178,7 @@ function actionLines(
 
 /** The commands that answer the item. */
 function hints(item: InboxItem, program: string): readonly string[] {
-  const id = item.id.slice(0, 12);
+  const id = shortId(item.id);
   if (item.kind === "breakpoint") return [`${program} inbox approve ${id}`];
   const { allowed, actions, schema } = readQuestion(item);
   const text = `${program} inbox answer ${id} --text "…"`;

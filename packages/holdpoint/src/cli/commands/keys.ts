@@ -4,7 +4,7 @@ import type { Cli } from "../client/command-context.ts";
 import { only } from "../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, printJson, printList, printColumns } from "../output/print.ts";
-import { duration, jsonText, oneLine, shortIds } from "../output/sanitize.ts";
+import { duration, jsonText, oneLine, shortId, shortIds } from "../output/sanitize.ts";
 import type { Column } from "../output/table.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
 
@@ -54,7 +54,7 @@ export async function createKey(cli: Cli, name: string, options: NewKey): Promis
   else {
     terminal.out(`${created.key}\n`);
     terminal.err(
-      `created  ${created.key_id}  ${created.name} (${created.role}), expires: ${created.expires_at ?? "never"}\n`,
+      `created  ${shortId(created.key_id)}  ${created.name} (${created.role}), expires: ${created.expires_at ?? "never"}\n`,
     );
     terminal.err("Store the key now: nothing can show it again.\n");
   }
@@ -97,9 +97,9 @@ export async function revokeKey(cli: Cli, word: string, options: Options & Confi
   const client = await agentClient(cli, options);
   const { keys }: { readonly keys: readonly Key[] } = await client.get("/keys");
   const found = keys.filter(({ key_id: id }) => id.startsWith(word.toLowerCase()));
-  const listing = { what: "key", list: "holdpoint keys ls", listed: keys.length };
+  const listing = { what: "key", list: `${client.program} keys ls`, listed: keys.length };
   const key = only(found, word, ({ key_id: id, name }) => `${id} ${oneLine(name)}`, listing);
-  await confirm(cli, `Revoke the key ${oneLine(key.name)} (${key.key_id})?`, options);
+  await confirm(cli, `Revoke the key ${oneLine(key.name)} (${shortId(key.key_id)})?`, options);
   await client.delete(`/keys/${key.key_id}`);
   return done(cli, options, "revoked", { key_id: key.key_id });
 }
@@ -154,6 +154,8 @@ export async function removePerson(cli: Cli, name: string, options: Options & Co
 }
 
 function done({ terminal }: Cli, { json }: PrintOptions, word: string, what: object): ExitCode {
-  terminal.out(json === true ? `${jsonText({ ...what, [word]: true })}\n` : `${word}  ${Object.values(what).join()}\n`);
+  terminal.out(
+    json === true ? `${jsonText({ ...what, [word]: true })}\n` : `${word}  ${shortId(Object.values(what).join())}\n`,
+  );
   return EXIT.done;
 }

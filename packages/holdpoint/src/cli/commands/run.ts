@@ -12,7 +12,7 @@ import type { Cli } from "../client/command-context.ts";
 import { findThread, inboxItems } from "../client/resolve-id.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, paint } from "../output/print.ts";
-import { jsonText, oneLine, printable } from "../output/sanitize.ts";
+import { jsonText, oneLine, printable, shortId } from "../output/sanitize.ts";
 import { itemLines } from "./inbox-list.ts";
 import { jsonOption, objectOption } from "./input.ts";
 
@@ -94,7 +94,7 @@ async function ownFrames(client: Client, path: string): Promise<readonly string[
 }
 
 /** Text of messages is printed as it arrives; every other event is a line. */
-function createPrinter({ terminal }: Cli, json: boolean): (event: StreamEvent) => void {
+export function createPrinter({ terminal }: Cli, json: boolean): (event: StreamEvent) => void {
   if (json) return ({ event, data }) => terminal.out(`${jsonText({ event, data })}\n`); // run.2
   let inText = false;
   const line = (text: string): void => {
@@ -140,7 +140,7 @@ function describeEnd(
   status: string,
   items: readonly InboxItem[],
 ): string {
-  const next = `${program} threads state ${thread.slice(0, 13)}`;
+  const next = `${program} threads state ${shortId(thread)}`;
   if (items.length === 0) return `\n${status === "idle" ? "done" : status}  → ${next}\n`;
   const shown = items.flatMap((item) => ["", ...itemLines({ terminal, program }, item, clock.now())]);
   return `\npaused${shown.length === 0 ? "" : `\n${shown.join("\n")}`}\n`;

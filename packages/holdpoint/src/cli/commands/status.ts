@@ -4,10 +4,12 @@ import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { paint, printJson, type PrintOptions } from "../output/print.ts";
 import { oneLine } from "../output/sanitize.ts";
+import { openPage } from "./open.ts";
 
 const STATUSES = ["busy", "interrupted", "error", "idle"] as const;
 
 export async function showStatus(cli: Cli, options: ServerOptions & PrintOptions): Promise<ExitCode> {
+  if (options.web === true) return openPage(cli, options, "/inbox");
   const client = await agentClient(cli, options);
   const { version }: { readonly version: string } = await client.get("/info");
   const countItems = async (query: object): Promise<number> => {

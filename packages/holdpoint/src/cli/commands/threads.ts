@@ -5,8 +5,9 @@ import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findThread, searchThreads } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
-import { duration, jsonText, oneLine, shortIds } from "../output/sanitize.ts";
+import { duration, jsonText, oneLine, shortId, shortIds } from "../output/sanitize.ts";
 import type { Run, State, Thread } from "../client/api-types.ts";
+import { openPage } from "./open.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
 
 type Options = ServerOptions & PrintOptions;
@@ -23,14 +24,16 @@ export interface ThreadFilter extends Options {
 const LISTED = ["thread_id", "created_at", "updated_at", "metadata", "status", "interrupts", "error"];
 
 export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitCode> {
+  const { search: text, status, graph } = filter;
+  if (filter.web === true) return openPage(cli, filter, "/threads", { text, status, graph });
   const metadata = await objectOption(cli, "--metadata", filter.metadata);
   const client = await agentClient(cli, filter);
   const search = {
     select: LISTED,
     sort_by: "updated_at",
-    metadata: { ...metadata, ...(filter.graph === undefined ? {} : { graph_id: filter.graph }) },
-    ...(filter.search === undefined ? {} : { q: filter.search }),
-    ...(filter.status === undefined ? {} : { status: filter.status }),
+    metadata: { ...metadata, ...(graph === undefined ? {} : { graph_id: graph }) },
+    ...(text === undefined ? {} : { q: text }),
+    ...(status === undefined ? {} : { status }),
   };
   const threads = await searchThreads(client, search, filter.limit);
   printColumns(cli, threads, threadColumns, { ...filter, none: "No matching threads." });
@@ -62,6 +65,7 @@ const RUNS_SHOWN = 10;
 
 export async function showThread(cli: Cli, word: string, options: Options): Promise<ExitCode> {
   const { client, id } = await named(cli, word, options);
+  if (options.web === true) return openPage(cli, options, `/threads/${id}`);
   const thread: Thread = await client.get(`/threads/${id}`);
   const runs: readonly Run[] = await client.get(`/threads/${id}/runs`, { limit: RUNS_SHOWN });
   if (options.json === true) {
@@ -79,13 +83,17 @@ export async function showThread(cli: Cli, word: string, options: Options): Prom
   fact("metadata", jsonText(thread.metadata));
   for (const open of Object.values(thread.interrupts).flat()) fact("pending", `${open.id}  ${jsonText(open.value)}`);
   terminal.out("\n");
-  printList(terminal, runs, runColumns(cli.clock.now()), { wide: options.wide ?? false, none: "No runs yet." });
+  printList(terminal, runs, runColumns(runs, cli.clock.now(), options.wide === true), {
+    wide: options.wide ?? false,
+    none: "No runs yet.",
+  });
   return EXIT.done;
 }
 
-function runColumns(now: number): readonly Column<Run>[] {
+function runColumns(runs: readonly Run[], now: number, wide: boolean): readonly Column<Run>[] {
+  const id = wide ? String : shortIds(runs.map((run) => run.run_id));
   return [
-    { title: "RUN", cell: (run) => run.run_id, least: 13 },
+    { title: "RUN", cell: (run) => id(run.run_id) },
     { title: "STATUS", cell: (run) => run.status },
     { title: "ENDED BY", cell: (run) => run.ended_by ?? "", optional: true },
     { title: "AGE", cell: (run) => duration(now - Date.parse(run.created_at)), right: true },
@@ -154,7 +162,9 @@ export async function cancelRuns(
   if (active.length > 0) await client.post(`/runs/cancel?action=${action}`, { thread_id: id, run_ids: active });
   if (options.json === true) printJson(cli.terminal, { thread_id: id, cancelled: active });
   else
-    cli.terminal.out(active.length === 0 ? "No active runs.\n" : active.map((one) => `cancelled  ${one}\n`).join(""));
+    cli.terminal.out(
+      active.length === 0 ? "No active runs.\n" : active.map((one) => `cancelled  ${shortId(one)}\n`).join(""),
+    );
   return EXIT.done;
 }
 
@@ -171,7 +181,7 @@ export async function endThread(cli: Cli, word: string, options: Options & Confi
   await confirm(cli, `Discard the pending interrupts of thread ${id}?`, options);
   await client.post(`/threads/${id}/state`, { values: null, as_node: "__end__" });
   if (options.json === true) printJson(cli.terminal, { thread_id: id, ended: true });
-  else cli.terminal.out(`ended  ${id}\n`);
+  else cli.terminal.out(`ended  ${shortId(id)}\n`);
   return EXIT.done;
 }
 
@@ -186,7 +196,9 @@ export async function deleteThreads(
   await confirm(cli, `Delete ${ids.join(", ")} with runs and checkpoints?`, options);
   for (const id of ids) {
     await client.delete(`/threads/${id}`);
-    cli.terminal.out(options.json === true ? `${jsonText({ thread_id: id, deleted: true })}\n` : `deleted  ${id}\n`);
+    cli.terminal.out(
+      options.json === true ? `${jsonText({ thread_id: id, deleted: true })}\n` : `deleted  ${shortId(id)}\n`,
+    );
   }
   return EXIT.done;
 }

@@ -4,6 +4,7 @@ import { dollars, computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts
 import type { SpanDetail, SpanSummary, TraceItem, TraceTree } from "@holdpoint/api/traces/traces.ts";
 import { type Client, type ServerOptions, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
+import { openPage } from "./open.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findTrace, searchTraces } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
@@ -25,8 +26,9 @@ export interface TraceFilter extends ServerOptions, PrintOptions {
 }
 
 export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCode> {
+  const { project, name, status, model, tag, metadata, thread } = filter;
+  if (filter.web === true) return openPage(cli, filter, "/traces", { project, name, status, model, thread });
   const client = await tracesClient(cli, filter);
-  const { project, name, status, model, tag, metadata } = filter;
   const query = {
     project,
     name,
@@ -34,7 +36,7 @@ export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCod
     model,
     tag,
     metadata,
-    thread_id: filter.thread,
+    thread_id: thread,
     min_latency_ms: filter.slower,
   };
   const traces = await searchTraces(client, query, filter.limit);
@@ -83,7 +85,9 @@ export function latency(us: number | null): string {
 
 export async function showTrace(cli: Cli, word: string, options: ServerOptions & PrintOptions): Promise<ExitCode> {
   const client = await tracesClient(cli, options);
-  const whole: TraceTree = await client.get(`/traces/${await findTrace(client, word)}`);
+  const id = await findTrace(client, word);
+  if (options.web === true) return openPage(cli, options, `/traces/${id}`);
+  const whole: TraceTree = await client.get(`/traces/${id}`);
   if (options.json === true) {
     printJson(cli.terminal, whole);
     return EXIT.done;

@@ -12,6 +12,8 @@ import { jsonText } from "./sanitize.ts";
 export interface PrintOptions {
   readonly json?: boolean;
   readonly wide?: boolean;
+  /** Instead of the text: the page in the browser. */
+  readonly web?: boolean;
 }
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
@@ -22,15 +24,16 @@ export function paint({ colour }: Terminal, style: Style, text: string): string 
 
 /** A list: a table, or one JSON object per line (print.1). */
 export function printList<Row>(
-  { out, columns, ...terminal }: Terminal,
+  { columns, ...terminal }: Terminal,
   rows: readonly Row[],
   layout: readonly Column<Row>[],
   { json, wide, none }: PrintOptions & { readonly none: string },
 ): void {
-  if (json === true) return out(rows.map((row) => `${jsonText(row)}\n`).join(""));
+  const { out, output } = terminal;
+  if (json === true) return out(formatRows(rows, output.isFiltered()));
   if (rows.length === 0) return out(`${none}\n`);
   const [head = "", ...lines] = formatTable(rows, layout, wide === true ? null : columns);
-  out(`${[paint({ out, columns, ...terminal }, "dim", head), ...lines].join("\n")}\n`);
+  out(`${[paint({ columns, ...terminal }, "dim", head), ...lines].join("\n")}\n`);
 }
 
 /** A list whose columns depend on its rows and on the time. @param chooseColumns `wide`: ids and cells stay whole */
@@ -41,6 +44,11 @@ export function printColumns<Row>(
   options: PrintOptions & { readonly none: string },
 ): void {
   printList(terminal, rows, chooseColumns(rows, clock.now(), options.wide === true), options);
+}
+
+/** One object a line; one array for an expression of jq. */
+export function formatRows(rows: readonly unknown[], isFiltered: boolean): string {
+  return isFiltered ? `${jsonText(rows)}\n` : rows.map((row) => `${jsonText(row)}\n`).join("");
 }
 
 export function printJson({ out }: Terminal, value: unknown): void {

@@ -1,23 +1,32 @@
 // Terminal: the streams of a process, for CLI commands.
 // Invariants:
 //   terminal.1. If the reader closes the output early (`| head`), the process ends quietly.
-//   terminal.2. Colours only on a terminal or with FORCE_COLOR, and never with NO_COLOR.
+//   terminal.2. Colours only on a terminal or with FORCE_COLOR, and never with NO_COLOR or FORCE_COLOR=0.
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
+import { createOutput, type Output } from "./output.ts";
 import type { Env } from "@holdpoint/base/config/config.ts";
 
 export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
 }
 
-type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+type Writable = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 const COLUMNS_LEAST = 20;
 
-/** @param end ends the process at once, with exit code 0 */
-export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end: () => void): Terminal {
+/**
+ * @param end ends the process at once, with exit code 0
+ * @param output where the commands print
+ */
+export function createTerminal(
+  { stdin, stdout, stderr }: Streams,
+  env: Env,
+  end: () => void,
+  output: Output = createOutput((text) => void stdout.write(text)),
+): Terminal {
   const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code === "EPIPE") end(); // terminal.1
     else throw error;
@@ -26,7 +35,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
   stderr.on("error", onError);
   const { NO_COLOR, FORCE_COLOR, COLUMNS } = env;
   const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";
-  const isForced = isSet(FORCE_COLOR) && FORCE_COLOR !== "0";
+  const isOff = isSet(NO_COLOR) || /^(?:0|false)$/i.test(FORCE_COLOR ?? "");
   const given = Number(COLUMNS);
   const columns = stdout.columns || (Number.isInteger(given) && given > 0 ? given : null);
   const ask = async (question: string): Promise<string> => {
@@ -38,10 +47,11 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
     }
   };
   return {
-    out: (chunk) => void stdout.write(chunk),
+    output,
+    out: output.write,
     err: (chunk) => void stderr.write(chunk),
     columns: columns === null ? null : Math.max(COLUMNS_LEAST, columns),
-    colour: (stdout.isTTY === true || isForced) && !isSet(NO_COLOR), // terminal.2
+    colour: (stdout.isTTY === true || isSet(FORCE_COLOR)) && !isOff, // terminal.2
     watched: stderr.isTTY === true,
     readInput: () => text(stdin),
     ask: stdin.isTTY === true && stderr.isTTY === true ? ask : null,
@@ -49,6 +59,8 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
 }
 
 export interface Terminal {
+  readonly output: Output;
+  /** Writes to `output`. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /**

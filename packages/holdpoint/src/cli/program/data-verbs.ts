@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { Field } from "../commands/api-fields.ts";
 import type { Cli } from "../client/command-context.ts";
-import { collect, count, listed, ofServer } from "./options.ts";
+import { collect, count, listed, ofServer, paged, time } from "./options.ts";
 
 export function registerRun(program: Command, cli: Cli): void {
   ofServer(
@@ -70,12 +70,15 @@ const asking = (command: Command): Command =>
 
 export function registerAudit(program: Command, cli: Cli): void {
   const audit = program.command("audit").description("audit trail: search it, verify it");
-  listed(ofServer(audit.command("ls").description("list entries of the audit trail of all threads, newest first")), 50)
+  listed(
+    paged(ofServer(audit.command("ls").description("list entries of the audit trail of all threads, newest first"))),
+    50,
+  )
     .option("--search <text>", "with all of these words, in the question, the answer, its author or the thread")
     .option("--by <name>", "of this person")
     .option("--action <actions>", "one, or several separated by commas: answered,expired")
     .option("--thread <id>", "of this thread")
-    .option("--since <time>", "from this time on: 2026-11-23T00:00:00Z")
+    .option("--since <time>", "from this time on: 2026-11-23T00:00:00Z", time)
     .action((options) => cli.run(async () => (await import("../commands/audit-list.ts")).listAudit(cli, options)));
   ofServer(
     audit
@@ -84,6 +87,28 @@ export function registerAudit(program: Command, cli: Cli): void {
   )
     .option("--anchor <text>", "the anchor of an earlier verification, which the trail must extend; @file, or -")
     .action((options) => cli.run(async () => (await import("../commands/audit.ts")).verifyAudit(cli, options)));
+}
+
+export function registerOpen(program: Command, cli: Cli): void {
+  ofServer(
+    program
+      .command("open [id]")
+      .description("open the console in the browser, at an item, a thread or a trace, and print the address"),
+  )
+    .option("--print", "print the address only")
+    .action((id, options) => cli.run(async () => (await import("../commands/open.ts")).openPlace(cli, id, options)));
+}
+
+export function registerLogs(program: Command, cli: Cli): void {
+  ofServer(
+    program
+      .command("logs <thread> [run]")
+      .description("print the events of a run, of the last one without an id, and follow them to its end"),
+  )
+    .option("-f, --follow", "go on with the later runs of the thread, until you interrupt the command")
+    .action((thread, run, options) =>
+      cli.run(async () => (await import("../commands/logs.ts")).showLogs(cli, thread, run, options)),
+    );
 }
 
 export function registerApi(program: Command, cli: Cli): void {

@@ -19,6 +19,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "inbox ls": "inbox ls",
   "inbox show": "inbox show 0fb6c8e1",
   status: "status",
+  open: "open 0fb6c8e1",
+  logs: "logs 01a1feaf-1234",
   "inbox review": "inbox review --graph refund-approval",
   "inbox approve": "inbox approve 0fb6c8e1 --wait",
   "inbox edit": "inbox edit 0fb6c8e1 --set amount_eur=20",

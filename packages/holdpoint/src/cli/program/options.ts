@@ -1,5 +1,6 @@
 // Options: those that several commands share, and the parsers of their values.
 import { type Command, InvalidArgumentError } from "commander";
+import { readSeconds } from "../client/read-duration.ts";
 
 const COUNT_MAX = 10_000;
 
@@ -14,9 +15,35 @@ export function milliseconds(text: string): number {
   throw new InvalidArgumentError("expected a number of milliseconds.");
 }
 
+/** @returns the text: the setting of the same meaning reads it */
+export function port(text: string): string {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return text;
+  throw new InvalidArgumentError("expected a port from 0 to 65535.");
+}
+
+/** @returns the text, as port */
+export function positive(text: string): string {
+  if (/^0*[1-9]\d*$/.test(text)) return text;
+  throw new InvalidArgumentError("expected a number from 1.");
+}
+
+export function age(text: string): string {
+  if (readSeconds(text) !== null) return text;
+  throw new InvalidArgumentError("expected 90s, 15m, 2h or 7d.");
+}
+
+export function time(text: string): string {
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError("expected a time such as 2026-11-23T00:00:00Z.");
+}
+
 export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-export const json = (command: Command): Command => command.option("--json", "print JSON");
+export const json = (command: Command): Command =>
+  command.option("--json", "print JSON").option("--jq <expression>", "print what this jq expression makes of the JSON");
+
+/** Verbs whose objects have a page in the console. */
+export const paged = (command: Command): Command => command.option("--web", "open the page in the browser instead");
 
 const API_KEY = "key to send (safer: HOLDPOINT_API_KEY, hidden from other users of the machine)";
 

@@ -5,9 +5,10 @@
 //   commands/  one file per verb or group of verbs
 //   template/  the project that `holdpoint new` creates
 //   client/    calls of a server, its selection, ids
+//   output/    tables, JSON, terminals, expressions of jq
 //   errors/    exit codes and messages
-//   output/    tables, JSON, terminals
 import { Argument, type Command, Option } from "commander";
+import type { InboxItem } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
 import type { Surroundings } from "../commands/checks/finding.ts";
 import type { BackupPorts } from "../commands/backup.ts";
@@ -16,11 +17,26 @@ import type { Template } from "../commands/new.ts";
 import type { Validate } from "../commands/checks/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
 import { registerAccess } from "./access-verbs.ts";
-import { completionScript, SHELLS } from "./completion.ts";
-import { registerApi, registerAsk, registerAudit, registerRun } from "./data-verbs.ts";
+import { completionScript, SHELLS, VALUE_KINDS } from "./completion.ts";
+import { registerApi, registerAsk, registerAudit, registerLogs, registerOpen, registerRun } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
 import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
-import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces, working } from "./options.ts";
+import {
+  age,
+  answering,
+  collect,
+  confirmed,
+  count,
+  json,
+  listed,
+  milliseconds,
+  ofServer,
+  ofTraces,
+  paged,
+  working,
+} from "./options.ts";
+
+const KINDS: readonly InboxItem["kind"][] = ["tool_approval", "form", "question", "breakpoint"];
 
 /** Operations of other packages that the commands need. */
 export interface VerbPorts {
@@ -37,16 +53,23 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
   registerRun(program, cli);
   registerAsk(program, cli);
   registerInbox(program, cli);
-  ofServer(program.command("status").description("what waits, runs and fails on a server")).action((options) =>
+  paged(ofServer(program.command("status").description("what waits, runs and fails on a server"))).action((options) =>
     cli.run(async () => (await import("../commands/status.ts")).showStatus(cli, options)),
   );
+  registerOpen(program, cli);
   registerThreads(program, cli);
   registerTrace(program, cli);
+  program
+    .command("complete", { hidden: true })
+    .addArgument(new Argument("<kind>").choices(VALUE_KINDS))
+    .description("print values for the completion of a shell")
+    .action((kind) => cli.run(async () => (await import("../commands/complete.ts")).printValues(cli, kind)));
+  registerLogs(program, cli);
   registerApi(program, cli);
   program.commandsGroup("Access:");
   registerAccess(program, cli);
   registerAudit(program, cli);
-  takeOptionsBeforeVerb(program);
+  takeOptionsBeforeVerb(program, () => cli.terminal.output);
 }
 
 export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
@@ -66,22 +89,24 @@ function registerInbox(program: Command, cli: Cli): void {
     answer: () => import("../commands/inbox-answer.ts"),
     review: () => import("../commands/inbox-review.ts"),
   };
-  listed(ofServer(inbox.command("ls").description("list pending interrupts, oldest first")), 50)
+  listed(paged(ofServer(inbox.command("ls").description("list pending interrupts, oldest first"))), 50)
     .option("--search <text>", "with all of these words, in the question, the thread or its metadata")
     .option("--graph <id>", "of this graph")
     .option("--assistant <id>", "of this assistant")
     .option("--node <name>", "asked by this node")
-    .option("--kind <kind>", "tool_approval, form, question or breakpoint")
+    .addOption(new Option("--kind <kind>", "of this kind").choices(KINDS))
     .option("--thread <id>", "of this thread")
-    .option("--older-than <age>", "older than 90s, 15m, 2h or 7d")
+    .option("--older-than <age>", "older than 90s, 15m, 2h or 7d", age)
     .option("--metadata <json>", "of threads with this metadata")
     .option("--claimed-by <name>", "claimed by this person")
     .option("--unclaimed", "unclaimed items only")
     .option("--newest", "newest first")
     .option("--by-deadline", "earliest deadline first")
     .action((options) => cli.run(async () => (await load.show()).listItems(cli, options)));
-  ofServer(
-    inbox.command("show <item>").description("show one item with its question and the commands that answer it"),
+  paged(
+    ofServer(
+      inbox.command("show <item>").description("show one item with its question and the commands that answer it"),
+    ),
   ).action((item, options) => cli.run(async () => (await load.show()).showItem(cli, item, options)));
   answering(
     inbox.command("approve <items...>").description("approve all actions of items, or continue at a breakpoint"),
@@ -134,13 +159,13 @@ function registerWork(inbox: Command, cli: Cli): void {
 function registerThreads(program: Command, cli: Cli): void {
   const threads = program.command("threads").description("threads: list, inspect, cancel, delete");
   const load = () => import("../commands/threads.ts");
-  listed(ofServer(threads.command("ls").description("list threads, last changed first")), 50)
+  listed(paged(ofServer(threads.command("ls").description("list threads, last changed first"))), 50)
     .option("--search <text>", "with all of these words, in the state or the metadata")
-    .option("--status <status>", "idle, busy, interrupted or error")
+    .addOption(new Option("--status <status>", "with this status").choices(["idle", "busy", "interrupted", "error"]))
     .option("--graph <id>", "of this graph")
     .option("--metadata <json>", "with this metadata")
     .action((options) => cli.run(async () => (await load()).listThreads(cli, options)));
-  ofServer(threads.command("show <thread>").description("show a thread with its interrupts and last runs"))
+  paged(ofServer(threads.command("show <thread>").description("show a thread with its interrupts and last runs")))
     .option("--wide", "do not truncate lines")
     .action((thread, options) => cli.run(async () => (await load()).showThread(cli, thread, options)));
   ofServer(threads.command("state <thread>").description("print the values of a thread; with --json the whole state"))
@@ -153,20 +178,20 @@ function registerThreads(program: Command, cli: Cli): void {
   ofServer(threads.command("cancel <thread> [run]").description("cancel the runs of a thread, or one of them"))
     .option("--rollback", "also revert their writes")
     .action((thread, run, options) => cli.run(async () => (await load()).cancelRuns(cli, thread, run, options)));
-  ofServer(
-    threads.command("end <thread>").description("discard the pending interrupts of a thread without answering them"),
-  )
-    .option("--yes", "skip the confirmation")
-    .action((thread, options) => cli.run(async () => (await load()).endThread(cli, thread, options)));
-  ofServer(threads.command("delete <threads...>").description("delete threads with runs and checkpoints"))
-    .option("--yes", "skip the confirmation")
-    .action((ids, options) => cli.run(async () => (await load()).deleteThreads(cli, ids, options)));
+  confirmed(
+    ofServer(
+      threads.command("end <thread>").description("discard the pending interrupts of a thread without answering them"),
+    ),
+  ).action((thread, options) => cli.run(async () => (await load()).endThread(cli, thread, options)));
+  confirmed(
+    ofServer(threads.command("delete <threads...>").description("delete threads with runs and checkpoints")),
+  ).action((ids, options) => cli.run(async () => (await load()).deleteThreads(cli, ids, options)));
 }
 
 function registerTrace(program: Command, cli: Cli): void {
   const trace = program.command("trace").description("traces of the local store");
   const load = () => import("../commands/trace.ts");
-  listed(ofTraces(trace.command("ls").description("list traces, newest first")), 50)
+  listed(paged(ofTraces(trace.command("ls").description("list traces, newest first"))), 50)
     .option("--project <name>", "of this project")
     .option("--name <part>", "with this text in the name")
     .option("--status <status>", "success, error, pending or incomplete")
@@ -176,7 +201,7 @@ function registerTrace(program: Command, cli: Cli): void {
     .option("--metadata <pairs>", "with key:value, several separated by commas")
     .option("--slower <ms>", "with at least this duration", milliseconds)
     .action((options) => cli.run(async () => (await load()).listTraces(cli, options)));
-  ofTraces(trace.command("show <trace>").description("show a trace as a tree with timings"))
+  paged(ofTraces(trace.command("show <trace>").description("show a trace as a tree with timings")))
     .option("--wide", "do not truncate lines")
     .action((id, options) => cli.run(async () => (await load()).showTrace(cli, id, options)));
 }

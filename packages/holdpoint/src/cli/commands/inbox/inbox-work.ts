@@ -6,7 +6,7 @@ import { readSeconds } from "../../client/read-duration.ts";
 import { findItems } from "../../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../../errors/cli-error.ts";
 import { type PrintOptions, paint, printJson } from "../../output/print.ts";
-import { oneLine } from "../../output/sanitize.ts";
+import { oneLine, shortId } from "../../output/sanitize.ts";
 
 export interface WorkOptions extends ServerOptions, PrintOptions {
   readonly by?: string;
@@ -84,7 +84,7 @@ async function act(cli: Cli, { word, verb, body, options }: Act, done: (item: In
   if (options.json === true) printJson(cli.terminal, changed);
   else
     cli.terminal.out(
-      `${paint(cli.terminal, "green", oneLine(done(changed)))}  ${changed.id.slice(0, 8)}  ${oneLine(changed.title)}\n`,
+      `${paint(cli.terminal, "green", oneLine(done(changed)))}  ${shortId(changed.id)}  ${oneLine(changed.title)}\n`,
     );
   return EXIT.done;
 }

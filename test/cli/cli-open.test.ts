@@ -1,0 +1,126 @@
+// The verbs that show a run's events and open pages, and expressions of jq.
+// Checked:
+//   cli-open.1. `open` and `--web` open the page of an item, a thread or a list, and print its address; without a
+//        screen, with `--print` and with `--json` they only print.
+//   cli-open.2. `logs` prints the events of a run and follows it to its end; a run that is long over, its steps.
+//   cli-open.3. `--jq` filters the JSON of a verb as jq does: texts raw, a list as one array.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { lines, verb, type Ended } from "../harness/cli.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { newThread } from "../harness/threads.ts";
+
+let server: ServerHere;
+before(async () => {
+  server = await startServerHere();
+});
+after(async () => {
+  await server.stop();
+  removeFolder(server.dataDir);
+});
+
+const run = (args: readonly string[], shown?: string[]): Promise<Ended> =>
+  verb(args, { env: { HOLDPOINT_URL: server.url }, ...(shown === undefined ? {} : { shown }) });
+
+test("open and --web open the page, and print its address (cli-open.1)", async () => {
+  const thread = await newThread(server, "echo");
+  await thread.run({ input: { payload: "Well?" } });
+  const [item = ""] = (await thread.open()).map(({ id }) => id);
+  const id = thread.threadId;
+  const itemPage = `/inbox/${id}/${item}`;
+  const rows: readonly (readonly [args: readonly string[], page: string])[] = [
+    [["open"], "/inbox"],
+    [["open", item.slice(0, 8)], itemPage],
+    [["open", `${id}/${item}`], itemPage],
+    [["open", id.slice(0, 13)], `/threads/${id}`],
+    [["open", id], `/threads/${id}`],
+    [["inbox", "show", item.slice(0, 8), "--web"], itemPage],
+    [["inbox", "ls", "--graph", "echo", "--newest", "--web"], "/inbox?graph=echo&order=newest"],
+    [["threads", "show", id, "--web"], `/threads/${id}`],
+    [["threads", "ls", "--status", "idle", "--web"], "/threads?status=idle"],
+    [["audit", "ls", "--by", "ann", "--web"], "/answered?by=ann"],
+    [["status", "--web"], "/inbox"],
+  ];
+  for (const [args, page] of rows) {
+    const shown: string[] = [];
+    const { code, out, err } = await run(args, shown);
+    const address = `${server.url}/console${page}`;
+    assert.deepEqual([code, out, err, shown], [0, `${address}\n`, "", [address]], args.join(" "));
+  }
+  for (const option of ["--print", "--json"]) {
+    const shown: string[] = [];
+    const { out } = await run(["open", item, option], shown);
+    assert.deepEqual([out.includes(itemPage), shown], [true, []]);
+  }
+  assert.equal((await run(["open", item])).out, `${server.url}/console${itemPage}\n`, "without a screen");
+  const unknown = await run(["open", "zz"]);
+  assert.deepEqual([unknown.code, unknown.out], [1, ""]);
+  assert.match(unknown.err, /no open item, thread or trace has an id starting with "zz"/);
+});
+
+test("logs prints the events of a run, and follows it to its end (cli-open.2)", async () => {
+  const thread = await newThread(server, "echo");
+  const none = await run(["logs", thread.threadId]);
+  assert.deepEqual([none.code, none.out], [0, "No runs yet.\n"]);
+  await thread.run({ input: { payload: "Well?" } });
+  await thread.resume("yes");
+  const last = await run(["logs", thread.threadId]);
+  assert.match(last.err, /^run [0-9a-f-]{36}\n$/);
+  assert.match(last.out, /"yes"[^]*\n\nsuccess\n$/);
+  const { body } = await call(server, "GET", `/threads/${thread.threadId}/runs`);
+  const [second, first] = body as readonly { readonly run_id: string }[];
+  assert.equal(last.err, `run ${second?.run_id}\n`);
+  const { out } = await run(["logs", thread.threadId, first?.run_id ?? "", "--json"]);
+  const events = lines(out) as readonly { readonly event: string }[];
+  assert.deepEqual([events[0]?.event, events.some(({ event }) => event === "values")], ["metadata", true]);
+});
+
+test("logs prints the steps of a run whose events are gone (cli-open.2)", async () => {
+  const own = await startServerHere();
+  const thread = await newThread(own, "echo");
+  const started = ["run", "echo", "--thread", thread.threadId, "--input", '{"payload": "Well?"}'];
+  assert.equal((await verb(started, { env: { HOLDPOINT_URL: own.url } })).code, 0);
+  await own.stop();
+  const again = await startServerHere({ dataDir: own.dataDir });
+  try {
+    const { out } = await verb(["logs", thread.threadId], { env: { HOLDPOINT_URL: again.url } });
+    assert.match(out, /^step -1 {2}next: __start__ .* ago\nstep 0 {2}next: \S+ .* ago\n\ninterrupted\n$/);
+  } finally {
+    await again.stop();
+    removeFolder(own.dataDir);
+  }
+});
+
+test("logs follows a run that goes on, until it ends (cli-open.2)", async () => {
+  const held = await newThread(server, "hanging");
+  await call(server, "POST", `/threads/${held.threadId}/runs`, { assistant_id: "hanging", input: {} });
+  await held.reaches("busy");
+  const following = run(["logs", held.threadId]);
+  const cancelled = await run(["threads", "cancel", held.threadId]);
+  assert.match(cancelled.out, /^cancelled {2}[0-9a-f]{8}-[0-9a-f]{4}\n$/);
+  const { code, out } = await following;
+  assert.deepEqual([code, out.trim().split("\n").at(-1)], [0, "interrupted"]);
+});
+
+test("--jq prints what the expression makes of the JSON (cli-open.3)", async () => {
+  const thread = await newThread(server, "echo", { metadata: { tenant: "filtered" } });
+  await thread.run({ input: { payload: "Well?\u001b[31m" } });
+  const [item = ""] = (await thread.open()).map(({ id }) => id);
+  const ofTenant = ["--metadata", '{"tenant": "filtered"}'];
+  for (const [args, expression, out] of [
+    [["inbox", "ls", ...ofTenant], ".[].id", `${item}\n`],
+    [["inbox", "ls", ...ofTenant], "length", "1\n"],
+    [["inbox", "ls", ...ofTenant, "--json"], ".[] | {id, kind}", `{"id":"${item}","kind":"question"}\n`],
+    [["inbox", "show", item], ".value", "Well?\\u001b[31m\n"],
+    [["inbox", "show", item], "empty", ""],
+    [["threads", "show", thread.threadId], '"\\(.status) \\(.runs | length)"', "interrupted 1\n"],
+    [["api", "GET", `/threads/${thread.threadId}`], ".thread_id", `${thread.threadId}\n`],
+    [["run", "echo", "--input", '{"payload": "x"}'], 'select(.event == "metadata") | .data.attempt', "1\n"],
+  ] as const) {
+    const said = await run([...args, "--jq", expression]);
+    assert.deepEqual([said.code, said.out], [0, out], `${args.join(" ")} --jq ${expression}: ${said.err}`);
+  }
+  const wrong = await run(["inbox", "show", item, "--jq", ".[0]"]);
+  assert.deepEqual([wrong.code, wrong.err], [1, "holdpoint: --jq: Cannot index object with number\n"]);
+});
