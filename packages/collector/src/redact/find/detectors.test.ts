@@ -1,6 +1,7 @@
 // Detectors: keys of many providers, and forms in which texts have them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { array, assert as check, constantFrom, oneof, property, string, type Arbitrary } from "fast-check";
 import { FINDERS, type Detector } from "./detectors.ts";
 
 const PROVIDER_KEYS: readonly string[] = [
@@ -110,6 +111,36 @@ describe("detectors find", () => {
   for (const key of PROVIDER_KEYS)
     test(`a key that begins with ${key.slice(0, 5)}`, () => assert.deepEqual(found("token", `key ${key}.`), [key]));
 });
+
+const KEY_CHARACTER = constantFrom(...Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"));
+/** Runs of about a key's length, words, and what stands between them. */
+const PIECE = oneof(
+  constantFrom(31, 39, 40, 41, 86).chain((length) => writeRun(length, length)),
+  writeRun(0, 9),
+  constantFrom(" ", ", ", "\n", '": "', "ü", "日本"),
+);
+
+function writeRun(minLength: number, maxLength: number): Arbitrary<string> {
+  return string({ unit: KEY_CHARACTER, minLength, maxLength });
+}
+
+test("the AWS secrets in any text are those that a search character by character finds", () => {
+  check(
+    property(array(PIECE, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join("");
+      assert.deepEqual(found("token", text), searchPlainly(text));
+    }),
+    { numRuns: 1000, verbose: 1 }, // a failure prints its seed and path
+  );
+});
+
+/** As the detector describes them, without its short cuts. */
+function searchPlainly(text: string): readonly string[] {
+  return [...text.matchAll(/(?<![\w+/])[A-Za-z\d+/]{40}(?![\w+/])/g)]
+    .map(([run]) => run)
+    .filter((run) => /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run))
+    .filter((run) => !/[a-z]{8}|[A-Z]{14}/.test(run) && new Set(run).size >= 20);
+}
 
 function found(detector: Detector, text: string): readonly string[] {
   const ranges = FINDERS[detector](text);

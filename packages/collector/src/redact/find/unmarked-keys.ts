@@ -1,5 +1,8 @@
 // Unmarked keys: secrets without a prefix of their provider, by their length, their characters and the name before them.
-// Invariant unmarked-keys.1: linear in the text: a name and a key have bounded lengths.
+// Invariants:
+//   unmarked-keys.1. Linear in the text: a name and a key have bounded lengths.
+//   unmarked-keys.2. Most texts have no run of key characters as long as a key, and are not searched further. To know that,
+//        one character of each KEY_CHARS_MIN is read, and no more around it than its run.
 import type { Ranges } from "./ranges.ts";
 
 /** A name of a secret, then an equals sign, colon or quotes. */
@@ -12,13 +15,18 @@ const AWS_CHARACTERS_DIFFERENT = 20;
 const AWS_WORD = /[a-z]{8}|[A-Z]{14}/;
 /** Azure's account keys are 64 bytes in base64. */
 const AZURE_CHARS = 86;
-const KEY_RUN = /[A-Za-z\d+/]{40,}/g;
+/** The shortest key, behind a name. */
+const KEY_CHARS_MIN = 32;
 
 export function findUnmarkedKeys(text: string): Ranges {
+  const runs = listKeyRuns(text);
+  if (runs.length === 0) return runs;
   const found: number[] = [];
   for (const { index, 0: all, 1: key = "" } of text.matchAll(NAMED))
     if (isMixed(key) || /^[\da-f]{32}$/.test(key)) found.push(index + all.length - key.length, index + all.length);
-  for (const { index, 0: run } of text.matchAll(KEY_RUN)) {
+  for (let at = 0; at < runs.length; at += 2) {
+    const index = runs[at] ?? 0;
+    const run = text.slice(index, runs[at + 1]);
     const before = text[index - 1] ?? "";
     const after = text.slice(index + run.length, index + run.length + 3);
     const isBounded = !/[\w.=-]/.test(before) || isAfterEscape(text, index);
@@ -28,6 +36,27 @@ export function findUnmarkedKeys(text: string): Ranges {
     if (run.length === AZURE_CHARS && /^==(?![A-Za-z\d+/=])/.test(after)) found.push(index, index + run.length + 2);
   }
   return found;
+}
+
+/** unmarked-keys.2. The longest runs of key characters, of KEY_CHARS_MIN at least. */
+function listKeyRuns(text: string): Ranges {
+  const runs: number[] = [];
+  for (let at = KEY_CHARS_MIN - 1; at < text.length; at += KEY_CHARS_MIN) {
+    if (!isKeyCharacter(text.charCodeAt(at))) continue;
+    let start = at;
+    while (start > 0 && isKeyCharacter(text.charCodeAt(start - 1))) start--;
+    let end = at + 1;
+    while (end < text.length && isKeyCharacter(text.charCodeAt(end))) end++;
+    if (end - start >= KEY_CHARS_MIN) runs.push(start, end);
+    at = end;
+  }
+  return runs;
+}
+
+/** A letter or digit of ASCII, a plus or a slash. */
+function isKeyCharacter(code: number): boolean {
+  if (code < 0x30) return code === 0x2b || code === 0x2f;
+  return code <= 0x39 || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }
 
 /** `\n` and `=` before a key are not its own: `KEY=…`. */
