@@ -46,6 +46,7 @@ export function mayNameIn({ members }: PathPattern, text: string): boolean {
   const plain = withoutEscapes(text);
   if (/^[\d*]+$/.test(last) && /^[\s\ufeff]*[[{]/.test(plain) && plain.includes("[")) return true;
   if (/["'\\\p{Cc}]/u.test(last)) return plain.includes(":");
+  if (!last.includes("*") && !plain.includes(last)) return false; // most texts
   return plain.matchAll(QUOTED_KEY).some(([, key = ""]) => matchesGlob(last, key));
 }
 

@@ -36,7 +36,7 @@ function rewritePair(
 ): readonly [key: string, value: unknown] | null {
   const change = changeText(redacting, above, key);
   if (change?.kind === "drop") return null;
-  const after = rewriteAnyValue(redacting, value, placeBelow(redacting, above, key));
+  const after = rewriteAnyValue(redacting, value, placeBelow(redacting.places, above, key));
   return after === REMOVED ? null : [change?.text ?? key, after];
 }
 
@@ -117,7 +117,7 @@ function rewriteInner(redacting: Redacting, value: unknown, kind: "arrayValue" |
   if (kind === "kvlistValue") return rewriteAttributes(redacting, value, place);
   if (!Array.isArray(value)) return changeJson(redacting, place, value);
   return mapItems(value, (item, index) => {
-    const after = rewriteAnyValue(redacting, item, placeBelow(redacting, place, String(index)));
+    const after = rewriteAnyValue(redacting, item, placeBelow(redacting.places, place, String(index)));
     return after === REMOVED ? {} : after; // the positions of the others stay
   });
 }

@@ -51,7 +51,7 @@ function* rewriteItems(walk: Walk, scan: JsonScan): Generator<undefined, string[
       const text = scan.decodeText(range);
       const changed = rewriteJson(text, (value) =>
         message === undefined
-          ? changeJson(walk.redacting, findPlace(walk.redacting, OTHER), value)
+          ? changeJson(walk.redacting, findPlace(walk.redacting.places, OTHER), value)
           : rewriteMessage(walk, value, message),
       );
       isChanged ||= changed !== null;
@@ -77,14 +77,14 @@ function rewriteMessage(walk: Walk, value: unknown, message: Message): unknown {
   if (Array.isArray(value)) return mapItems(value, (item) => rewriteMessage(walk, item, message));
   if (!isObject(value)) {
     const group = groupOfMark(value);
-    if (group === null) return changeJson(walk.redacting, findPlace(walk.redacting, OTHER), value);
+    if (group === null) return changeJson(walk.redacting, findPlace(walk.redacting.places, OTHER), value);
     walk.messages.set(group, message);
     return value;
   }
   return mapMembers(value, (name, member) => {
     const field = message.byName.get(camelCase(name));
     return [
-      field === undefined ? changeName(walk.redacting, findPlace(walk.redacting, OTHER), name) : name,
+      field === undefined ? changeName(walk.redacting, findPlace(walk.redacting.places, OTHER), name) : name,
       field?.kind === "message" ? rewriteMessage(walk, member, field.message) : rewriteField(walk, member, field),
     ];
   });
@@ -95,13 +95,13 @@ function rewriteField(
   value: unknown,
   field: Exclude<MessageField, { kind: "message" }> | undefined,
 ): unknown {
-  if (field === undefined) return changeJson(redacting, findPlace(redacting, OTHER), value); // redact-json.1
+  if (field === undefined) return changeJson(redacting, findPlace(redacting.places, OTHER), value); // redact-json.1
   if (field.kind === "keep")
-    return isPlain(value, field.isId) ? value : changeJson(redacting, findPlace(redacting, OTHER), value); // redact-json.4
+    return isPlain(value, field.isId) ? value : changeJson(redacting, findPlace(redacting.places, OTHER), value); // redact-json.4
   if (field.kind === "attributes")
-    return rewriteAttributes(redacting, value, findPlace(redacting, { part: field.part, path: [] }));
-  if (field.kind === "text") return rewriteText(redacting, value, findPlace(redacting, field));
-  const after = rewriteAnyValue(redacting, value, findPlace(redacting, field));
+    return rewriteAttributes(redacting, value, findPlace(redacting.places, { part: field.part, path: [] }));
+  if (field.kind === "text") return rewriteText(redacting, value, findPlace(redacting.places, field));
+  const after = rewriteAnyValue(redacting, value, findPlace(redacting.places, field));
   return after === REMOVED ? {} : after;
 }
 

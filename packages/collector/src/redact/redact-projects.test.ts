@@ -2,13 +2,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jsonRequest, buildSpan } from "../../../../test/fakes/otlp.ts";
-import { createRedactor } from "./redact.ts";
+import { createRedactor, type Redactor } from "./redact.ts";
 import { RedactSchema } from "./redact-schema.ts";
 
 const MAIL = "alice.canary@example.com";
 
 function redacted(rules: unknown, body: Buffer, project: string): Buffer {
-  const redactor = createRedactor(RedactSchema.parse(rules), { project: "", hashKey: null });
+  return applied(createRedactor(RedactSchema.parse(rules), { project: "", hashKey: null }), body, project);
+}
+
+function applied(redactor: Redactor, body: Buffer, project: string): Buffer {
   const steps = redactor.redact({ body, format: "json", signal: "traces", project, tenantId: "" });
   for (;;) {
     const step = steps.next();
@@ -35,4 +38,17 @@ describe("a rule of a project", () => {
       assert.ok(!redacted(rules, body, "").includes(MAIL));
       assert.ok(redacted(rules, body, "open").includes(MAIL));
     });
+
+  test("applies to its project alone, whichever project came before", () => {
+    const rules = [
+      { name: "r", detect: ["email"], projects: ["one"] },
+      { name: "s", detect: ["card"] },
+    ];
+    const redactor = createRedactor(RedactSchema.parse(rules), { project: "", hashKey: null });
+    const body = Buffer.from(jsonRequest([buildSpan(1, 0, undefined, { attributes: { given: MAIL } })], "spec"));
+    const kept = ["two", "one", "two", "one", "one", "two"].map((project) =>
+      applied(redactor, body, project).includes(MAIL),
+    );
+    assert.deepEqual(kept, [true, false, true, false, false, true]);
+  });
 });

@@ -23,7 +23,7 @@ export function rewriteKeyValue(rewriting: Rewriting, range: Range, above: Place
   const fields = [...listFields(b, range)];
   const keyField = fields.findLast(({ isBytes, number }) => number === 1 && isBytes);
   const key = keyField === undefined ? "" : decodeText(b, keyField.content);
-  const place = placeBelow(redacting, above, key);
+  const place = placeBelow(redacting.places, above, key);
   const output = createOutput(b, range);
   for (const one of fields) {
     if (one.number === 2 && one.isBytes) {
@@ -84,7 +84,7 @@ function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: n
           if (hasFinding(rewriting, item)) inner.put(item, REMOVED); // redact-protobuf-value.1
         } else if (one.number === MAP) inner.put(item, rewriteKeyValue(rewriting, item.content, place, depth + 1));
         else {
-          const at = placeBelow(redacting, place, String(entry++));
+          const at = placeBelow(redacting.places, place, String(entry++));
           const changed = rewriteWholeValue(rewriting, item.content, at, depth + 1);
           inner.put(item, changed === REMOVED ? EMPTY_VALUE : changed);
         }
@@ -118,7 +118,7 @@ const UNKNOWN_DEPTH_MAX = 16;
 
 /** A rule finds something in a field that the protocol does not have: in its text, its number, or a field inside it. */
 export function hasFinding({ b, redacting }: Rewriting, one: Field, depth = 0): boolean {
-  const place = findPlace(redacting, OTHER);
+  const place = findPlace(redacting.places, OTHER);
   const silent: Redacting = { ...redacting, counts: [], report: null };
   if (!one.isBytes) return changeText(silent, place, String(int64At(b, one))) !== null;
   if (changeText(silent, place, decodeText(b, one.content)) !== null) return true;

@@ -68,8 +68,13 @@ function rewriteField(rewriting: Rewriting, one: Field, field: MessageField | un
   if (field.kind === "keep") return isKept(rewriting, one, field.isId) ? null : REMOVED; // redact-protobuf.1
   if (field.kind === "message") return rewriteMessage(rewriting, one.content, field.message);
   if (field.kind === "attributes")
-    return rewriteKeyValue(rewriting, one.content, findPlace(rewriting.redacting, { part: field.part, path: [] }), 0);
-  const place = findPlace(rewriting.redacting, field);
+    return rewriteKeyValue(
+      rewriting,
+      one.content,
+      findPlace(rewriting.redacting.places, { part: field.part, path: [] }),
+      0,
+    );
+  const place = findPlace(rewriting.redacting.places, field);
   if (field.kind === "value") return rewriteWholeValue(rewriting, one.content, place, 0);
   const text = decodeText(rewriting.b, one.content);
   const change =

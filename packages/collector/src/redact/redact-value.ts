@@ -11,13 +11,11 @@ import { isGroupMark } from "../otlp/json-scan.ts";
 import { isObject, mapItems, mapMembers, numberText, parseJson } from "./json-text.ts";
 import type { Part } from "./parts.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
-import { appliesToText, type Place, placeBelow } from "./rules-at.ts";
+import { appliesToText, noteClean, type Place, placeBelow, type Places } from "./rules-at.ts";
 
 /** The rules of one request, and the counts of their changes. */
 export interface Redacting {
-  readonly rules: readonly RedactionRule[];
-  /** Places of this request. */
-  readonly places: Map<string, Place>;
+  readonly places: Places;
   /** Findings by the rule's index. */
   readonly counts: number[];
   /** Reports each finding; for people (`--dry-run`). */
@@ -29,7 +27,7 @@ export type Change = { readonly kind: "drop" } | { readonly kind: "text"; readon
 
 const DROP: Change = { kind: "drop" };
 const NESTED_JSON_MAX = 8;
-/** Names, roles and models come again in every span of a request. */
+/** Names, roles and models come again in every span. */
 const SHORT_TEXT = 64;
 
 export function count(redacting: Redacting, rule: RedactionRule, { part, path }: Place): void {
@@ -73,7 +71,7 @@ function changePlain(redacting: Redacting, place: Place, text: string): Change {
     current = next; // redact-value.1
   }
   if (current !== text) return { kind: "text", text: current };
-  if (isShort) place.clean.add(text);
+  if (isShort) noteClean(redacting.places, place, text);
   return null;
 }
 
@@ -168,12 +166,12 @@ export function changeJson(redacting: Redacting, place: Place, value: unknown, n
     return isGroupMark(value) ? value : changed(value, changeText(redacting, place, value, nested));
   if (Array.isArray(value))
     return mapItems(value, (item, index) =>
-      changeInner(redacting, placeBelow(redacting, place, String(index)), item, nested),
+      changeInner(redacting, placeBelow(redacting.places, place, String(index)), item, nested),
     );
   if (isObject(value))
     return mapMembers(value, (name, member) => [
       changeName(redacting, place, name),
-      changeInner(redacting, placeBelow(redacting, place, name), member, nested),
+      changeInner(redacting, placeBelow(redacting.places, place, name), member, nested),
     ]);
   const digits = numberText(value);
   return digits === null ? value : changed(value, changePlain(redacting, place, digits));

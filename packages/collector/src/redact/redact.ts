@@ -25,6 +25,7 @@ import { withoutEscapes } from "./path-pattern.ts";
 import { redactJson } from "./redact-json.ts";
 import { redactProtobuf } from "./redact-protobuf.ts";
 import type { Redacting } from "./redact-value.ts";
+import { choosePlaces, type Places } from "./rules-at.ts";
 import { compileRule, type RedactionRule } from "./redaction-rule.ts";
 
 export interface RedactRequest {
@@ -56,13 +57,15 @@ export interface RedactorOptions {
 export function createRedactor(definitions: readonly RedactDefinition[], options: RedactorOptions): Redactor {
   const rules = definitions.map((definition, index) => compiled(definition, index, options.hashKey));
   const counts = rules.map(() => 0);
+  let places: Places | null = null;
   return {
     rules,
     counts,
     *redact(request, report = null) {
       const applied = rules.filter((rule) => appliesTo(rule, request, options.project));
       if (applied.length === 0) return request.body;
-      return yield* rewritten(request, { rules: applied, places: new Map(), counts, report });
+      places = choosePlaces(places, applied);
+      return yield* rewritten(request, { places, counts, report });
     },
   };
 }

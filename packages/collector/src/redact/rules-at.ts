@@ -1,4 +1,6 @@
-// Rules at a place: which rules are about a value or a text, by part and path. Found once for each place of a request.
+// Rules at a place: which rules are about a value or a text, by part and path. Found once for each place: senders repeat
+// their attributes, so places outlive a request.
+// Invariant rules-at.1: what the places of some rules keep has a bound, PLACES_MAX.
 import { mayNameIn, namesPath, reachesInside, type PathPattern } from "./path-pattern.ts";
 import type { Part } from "./parts.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
@@ -27,24 +29,48 @@ export interface Place extends PlaceName {
   readonly below: Map<string, Place>;
 }
 
-interface Rules {
+/** What is known of the places of some rules. */
+export interface Places {
   readonly rules: readonly RedactionRule[];
-  /** Places of one request. */
-  readonly places: Map<string, Place>;
+  /** The other places are below these. */
+  readonly parts: Map<Part, Place>;
+  /** Number of the places and of their clean texts. */
+  size: number;
 }
 
-export function findPlace({ places, rules }: Rules, { part, path }: PlaceName): Place {
-  const key = `${part} ${path.join(" ")}`;
-  const place = places.get(key) ?? readPlace(rules, part, path);
-  places.set(key, place);
-  return place;
+const PLACES_MAX = 20_000;
+
+/** Places for these rules: the given ones, if they are of the same rules and not too many (rules-at.1). */
+export function choosePlaces(known: Places | null, rules: readonly RedactionRule[]): Places {
+  const isSame = known?.rules.length === rules.length && rules.every((rule, at) => rule === known.rules[at]);
+  return isSame && known.size < PLACES_MAX ? known : { rules, parts: new Map(), size: 0 };
+}
+
+export function findPlace(places: Places, { part, path }: PlaceName): Place {
+  const whole = places.parts.get(part) ?? readPlace(places.rules, part, []);
+  places.parts.set(part, whole);
+  return path.reduce((above, member) => placeBelow(places, above, member), whole);
 }
 
 /** The place of a member of the value at `above`. */
-export function placeBelow({ rules }: Rules, above: Place, member: string): Place {
-  const place = above.below.get(member) ?? readPlace(rules, above.part, [...above.path, member]);
-  above.below.set(member, place);
+export function placeBelow(places: Places, above: Place, member: string): Place {
+  const known = above.below.get(member);
+  if (known !== undefined) return known;
+  const place = readPlace(places.rules, above.part, [...above.path, member]);
+  if (hasRoom(places)) above.below.set(member, place);
   return place;
+}
+
+/** The rules at the place find nothing in this short text. */
+export function noteClean(places: Places, place: Place, text: string): void {
+  if (hasRoom(places)) place.clean.add(text);
+}
+
+/** rules-at.1. Counts one more, if there is room for it. */
+function hasRoom(places: Places): boolean {
+  if (places.size >= PLACES_MAX) return false;
+  places.size += 1;
+  return true;
 }
 
 function readPlace(all: readonly RedactionRule[], part: Part, path: readonly string[]): Place {
