@@ -3,6 +3,7 @@
 //     of the receiver, in the version of the client; whoever answered.
 //   a2a-push.2. Configs are listed, read and deleted, without credentials, also after a restart.
 //   a2a-push.3. A forbidden address is refused.
+//   a2a-push.4. An answer under review rules brings no other config, and a refused answer leaves none.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
@@ -72,6 +73,35 @@ for (const version of VERSIONS) {
       ],
     );
     assert.equal(new Set(events.map(({ headers }) => headers["webhook-id"])).size, 2);
+  });
+
+  test(`version ${version}: an answer under review rules brings no other config (a2a-push.4)`, async () => {
+    const client = await connect("echo", version, server);
+    const path = `/reviewed-${version}`;
+    const asked = [data({ payload: { question: "Pay?", review_rules: { assignees: ["anonymous"] } } })];
+    const paused = (await client.sendMessage(sending(message(asked), pushTo(path)))) as Task;
+    await receiver.came(path);
+    const answer = () => message([text("yes")], answerTo(paused));
+    await assert.rejects(client.sendMessage(sending(answer(), pushTo("/other"))), /invalid_request/);
+    await client.sendMessage(sending(answer(), pushTo(path)));
+    assert.equal((await receiver.came(path, 2)).length, 2);
+    assert.ok(receiver.received.every(({ path: at }) => at !== "/other"));
+  });
+
+  test(`version ${version}: a refused answer leaves no config (a2a-push.4)`, async () => {
+    const client = await connect("echo", version, server);
+    const asked = [data({ payload: { question: "Sure?", response_schema: { type: "boolean" } } })];
+    const paused = (await client.sendMessage(sending(message(asked)))) as Task;
+    const [question] = questions(paused);
+    const wrong = [data({ interrupt_id: question?.interrupt_id, resume: "maybe" })];
+    await client.sendMessage(sending(message(wrong, answerTo(paused)), pushTo("/refused")));
+    const { configs } = await client.listTaskPushNotificationConfig({
+      tenant: "",
+      taskId: paused.id,
+      pageSize: 10,
+      pageToken: "",
+    });
+    assert.deepEqual(configs, []);
   });
 
   test(`version ${version}: a config added later is listed, survives a restart, and is deleted (a2a-push.2)`, async () => {

@@ -12,7 +12,7 @@ import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontex
 import { WebSocket } from "ws";
 import { writeToken } from "@holdpoint/notify/links/link-token.ts";
 import { signedInteraction } from "../../fakes/slack/fake-slack.ts";
-import { connect, data, message, send as sendA2a, sending } from "../../gateways/a2a-client.ts";
+import { connect, data, message, sending } from "../../gateways/a2a-client.ts";
 import { verb } from "../cli.ts";
 import { call } from "../server.ts";
 import { until } from "../threads.ts";
@@ -114,7 +114,8 @@ const plain = (body: object): unknown => body;
 const named = (body: object, { threadId }: Asked): unknown => ({ ...body, thread_id: threadId });
 
 /** Answers by question run with the assistant that asked, whatever `run.start` names (thread-commands.7). */
-const COMMANDS = { respond: ["update", "goto", "config", "metadata"], start: ["config", "metadata"] };
+const BOTH = ["config", "context", "metadata", "interrupt_before", "interrupt_after", "webhook", "webhooks", "notify"];
+const COMMANDS = { respond: ["update", "goto", "assistant_id", ...BOTH], start: BOTH };
 
 function buildCommand(
   kind: "respond" | "start",
@@ -256,16 +257,17 @@ const a2a: Channel = {
   name: "A2A",
   says: anything,
   sendsJson: true,
-  carries: [],
+  carries: ["webhook"],
   hasCodes: false,
-  async send(world, { threadId, interruptId, runId, assistant }, { who, value }) {
+  async send(world, { threadId, interruptId, runId, assistant }, { who, value, more }) {
     const client = await connect(assistant, "1.0", { url: world.url, headers: asWho(who) });
     const to = { taskId: runId, contextId: threadId };
-    const text = await sendA2a(client, [data({ interrupt_id: interruptId, resume: value })], to).then(
-      (task) => JSON.stringify(task),
-      (error: unknown) => String(error),
-    );
-    return { status: null, text, code: null };
+    const url = more?.["webhook"];
+    const place = { tenant: "", id: "", taskId: "", token: "", authentication: undefined };
+    const push = typeof url === "string" ? { ...place, url } : undefined;
+    const request = sending(message([data({ interrupt_id: interruptId, resume: value })], to), push);
+    const text = await client.sendMessage(request).then((task) => JSON.stringify(task), String);
+    return { status: null, text, code: /\((\w+)\)/.exec(text)?.[1] ?? null };
   },
 };
 

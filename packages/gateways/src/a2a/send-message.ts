@@ -5,10 +5,12 @@
 //     task id must not abandon a question. A message whose metadata has `on_paused` has chosen.
 //   send-message.3. An answer that is refused leaves the task as it was, and the reply says why. An item that was
 //     answered elsewhere is an error that names who answered.
+//   send-message.4. While an item with review rules is open, an answer brings no receiver that the task does not have.
 import { type Message, type SendMessageRequest, taskStateToJSON } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { RunWebhookObject } from "@holdpoint/api/runs.ts";
 import { contentHash, isUuid } from "@holdpoint/base/ids.ts";
-import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Answered, answerItems, isForOthers, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { openItems } from "../calls/follow-thread.ts";
 import { elsewhere, findItem } from "../calls/inbox-items.ts";
@@ -128,13 +130,43 @@ async function answer(
   const said = readAnswers(message, open, publicUrl);
   if (!said.ok && !isWaiting(task.state)) throw over(task);
   if (!said.ok) return { task, notes: [said.reason], needsAuth: false };
-  for (const body of webhooks)
-    await refusable(api.call("POST", `/threads/${task.contextId}/runs/${task.taskId}/webhooks`, { body }));
+  const added = await addWebhooks(api, { ...task, open }, webhooks);
   const results = await refusable(answerItems(api, said.answers, `a2a-${key}`)).catch((error: unknown) => {
     if (findStatus(error) === null) throw error;
     return said.answers.map((): Answered => ({ ok: false, code: "forbidden", reason: (error as Error).message }));
   });
+  if (results.every(({ ok }) => !ok)) await removeWebhooks(api, task, added); // send-message.3
   return afterAnswers(api, task, said.answers, results);
+}
+
+const webhooksPath = ({ contextId, taskId }: TaskRuns): string => `/threads/${contextId}/runs/${taskId}/webhooks`;
+
+/** @returns the new ones @throws {A2AError} RequestMalformedError: send-message.4 */
+async function addWebhooks(
+  api: OwnApi,
+  task: TaskRuns,
+  webhooks: readonly JsonObject[],
+): Promise<readonly RunWebhookObject[]> {
+  const isReviewed = task.open.some(({ item }) => (item.review ?? null) !== null);
+  if (isReviewed && webhooks.length > 0) {
+    const known: readonly (Json | undefined)[] = (await listWebhooks(api, task)).map(({ url }) => url);
+    if (webhooks.every(({ url }) => known.includes(url))) return [];
+    const text = "Under review rules an answer brings no push notification config that the task does not have";
+    throw new RequestMalformedError({ message: `${text} (invalid_request)`, metadata: { code: "invalid_request" } });
+  }
+  const added: RunWebhookObject[] = [];
+  for (const body of webhooks)
+    added.push((await refusable(api.call("POST", webhooksPath(task), { body }))) as unknown as RunWebhookObject);
+  return added;
+}
+
+async function listWebhooks(api: OwnApi, task: TaskRuns): Promise<readonly RunWebhookObject[]> {
+  return (await refusable(api.call("GET", webhooksPath(task)))) as unknown as readonly RunWebhookObject[];
+}
+
+async function removeWebhooks(api: OwnApi, task: TaskRuns, added: readonly RunWebhookObject[]): Promise<void> {
+  for (const { webhook_id: id } of added)
+    await refusable(api.call("DELETE", `${webhooksPath(task)}/${encodeURIComponent(id)}`));
 }
 
 async function afterAnswers(

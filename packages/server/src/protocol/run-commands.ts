@@ -22,7 +22,22 @@ const json = z.unknown() as unknown as z.ZodType<Json>;
 const object = z.record(z.string(), json) as unknown as z.ZodType<JsonObject>;
 const namespace = z.array(z.string()).optional();
 
+/** Members of a REST run that commands do not take: a client must not believe in a breakpoint that was dropped. */
+const none = z.null("a command does not take it").optional();
+const refused = {
+  command: none,
+  checkpoint: none,
+  checkpoint_id: none,
+  interrupt_before: none,
+  interrupt_after: none,
+  webhook: none,
+  webhooks: none,
+  notify: none,
+  after_seconds: none,
+};
+
 const startParams = z.object({
+  ...refused,
   assistant_id: z.string().min(1),
   input: json.optional(),
   config: object.nullish(),
@@ -38,6 +53,8 @@ const ANSWERS_MAX = 100;
 
 const answer = z.object({ namespace, interrupt_id: z.string(), response: json.optional() });
 const respondParams = z.object({
+  ...refused,
+  assistant_id: none,
   namespace,
   interrupt_id: z.string().optional(),
   response: json.optional(),

@@ -23,7 +23,7 @@ import type {
 import { removeIfDone } from "./ephemeral-thread.ts";
 import { refuseChange } from "../model/request.ts";
 import { nextThreadStatus } from "../model/status.ts";
-import { excludeAuthors, lostVotes, underSameRules } from "../model/review/four-eyes.ts";
+import { excludeAuthors, lostVotes, underSameRules, withoutVotes } from "../model/review/four-eyes.ts";
 import { withStarter } from "./starters.ts";
 import { allOpenItems, requireThread } from "./find-thread.ts";
 
@@ -203,15 +203,18 @@ function requireToEdit(thread: Thread, edit: StateEdit): void {
 }
 
 /**
- * An edit of a subgraph does not affect the pause of its parent: its questions stay open, and their rules count its
- * author among those of the state.
+ * An edit of a subgraph does not affect the pause of its parent: its questions stay open, their votes end, and
+ * their rules count its author among those of the state.
  * @returns the interrupts whose rules changed
  */
 async function noteAuthor(tx: Tx, thread: Thread, caller: Caller, at: number): Promise<readonly Interrupt[]> {
   const { threadId } = thread;
   await tx.updateThread(threadId, { startedBy: withStarter(thread, caller.name) });
   const open = await tx.interrupts(threadId, "open");
-  const pairs = open.map((before) => ({ before, after: excludeAuthors(before, [caller.name]) }));
+  const pairs = open.map((before) => ({
+    before,
+    after: excludeAuthors(withoutVotes(before) ?? before, [caller.name]),
+  }));
   const changed = pairs.filter(({ before, after }) => before !== after);
   await tx.putInterrupts(changed.map(({ after }) => after));
   const cleared = changed.filter(({ before, after }) => lostVotes(before, after));
