@@ -542,12 +542,15 @@ test("an assistant with rules is deleted by whoever may change them (answers-cha
   assert.equal((await deleted("root")).status, 200);
 });
 
-for (const [name, body] of [
-  ["a continuation", { input: null }],
-  ["an update", { command: { update: { notes: "" } } }],
+for (const [name, body, edit] of [
+  ["a continuation", { input: null }, null],
+  ["an update", { command: { update: { notes: "" } } }, null],
+  ["a continuation behind an edit", { input: null }, { values: { notes: "" } }],
+  ["an update behind an edit", { command: { update: { notes: "" } } }, { values: { notes: "" } }],
 ] as const)
   test(`${name} by another assistant keeps the rules, or needs the right (answers-channels.8)`, PATIENCE, async () => {
     const asked = await askOn(world, "Pay?", { assistant: await newAssistant("echo", RULES) });
+    if (edit !== null) assert.equal((await post(world, "ann", `/threads/${asked.threadId}/state`, edit)).status, 200);
     const path = `/threads/${asked.threadId}/runs/wait`;
     const other = await newAssistant("echo");
     for (const assistant of ["echo", other])

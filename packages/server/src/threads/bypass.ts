@@ -7,6 +7,7 @@ import type { AgentContext } from "../context/context.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import { toAssistantId } from "../model/built-in-assistant.ts";
 import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
+import { hasReviewRules } from "../model/review/review-rules.ts";
 import type { AuditEntry, Caller, Interrupt, Run, Thread } from "../model/model.ts";
 import type { GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
 
@@ -69,23 +70,36 @@ export interface RightsCheck {
   readonly thread: Thread;
   readonly intent: Intent;
   readonly graph: GraphDescription | null;
-  readonly assistantId: string;
   readonly breakpoints: GivenBreakpoints;
-  /** Open items of the thread. */
-  readonly open: readonly Interrupt[];
+  /** The run continues what an assistant with review rules asked, by another one (leavesRules). */
+  readonly leavesRules: boolean;
+}
+
+/**
+ * An edit of the state gives a question up and leaves a breakpoint without rules. The next run would ask again under
+ * those of its own assistant, so the rules of the assistant that asked count too.
+ * @param open open items of the thread
+ */
+export async function leavesRules(
+  tx: Pick<Tx, "assistant">,
+  open: readonly Interrupt[],
+  assistantId: string,
+): Promise<boolean> {
+  for (const { review, assistantId: own } of open) {
+    if (own === "" || own === assistantId) continue;
+    if (review !== null || hasReviewRules((await tx.assistant(own))?.metadata ?? {})) return true;
+  }
+  return false;
 }
 
 /** Called in the transaction that accepts the run. @throws {ApiError} `forbidden` */
 export function requireRights(check: RightsCheck): void {
-  const { rights, thread, intent, graph, assistantId, breakpoints, open } = check;
+  const { rights, thread, intent, graph, breakpoints } = check;
   if (disabledBreakpoints(graph, breakpoints).length > 0) requireRight(rights.disable, "threads:bypass", thread);
   if (thread.status !== "interrupted" || intent.kind === "input" || intent.kind === "end_thread") return;
   const goto = intent.kind === "continue" ? undefined : intent.goto;
   if (withoutEnd(gotoTargets(goto)).length > 0) requireRight(rights.bypass, "threads:bypass", thread);
-  const isOther = open.some(
-    (item) => item.review !== null && item.assistantId !== "" && item.assistantId !== assistantId,
-  );
-  if (isOther) requireRight(rights.administrate, "assistants:administrate", thread);
+  if (check.leavesRules) requireRight(rights.administrate, "assistants:administrate", thread);
 }
 
 /** Names other than nodes. An edit under them does not continue behind an interrupt. */

@@ -13,7 +13,7 @@ import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { nameAuthor } from "../../model/audit-author.ts";
 import type { AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
-import { noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
+import { leavesRules, noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { changeGraph } from "../../threads/graph-change.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
@@ -113,7 +113,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const current = { ...snapshot, known: await withoutLost(known) };
   const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
-  requireRightsFor(agent, request, thread, target);
+  await requireRightsFor(agent, tx, { request, thread, target });
   await storeVotes(tx, target.changed, { caller, via: call.via, at });
   if (answers === null && voted.length > 0) return { run: null, voted, metadata: thread.metadata };
   await checkGraphCompatibility(agent.graphs, tx, {
@@ -211,21 +211,29 @@ async function noteChanges(
   }
 }
 
+interface Targeted {
+  readonly request: StartRequest;
+  readonly thread: Thread;
+  readonly target: Pick<Target, "intent" | "breakpoint">;
+}
+
 /** @throws {ApiError} `forbidden` */
-function requireRightsFor(
+async function requireRightsFor(
   agent: AgentContext,
-  { start: { call }, snapshot: { assistant, known } }: StartRequest,
-  thread: Thread,
-  { intent, breakpoint }: Pick<Target, "intent" | "breakpoint">,
-): void {
+  tx: Pick<Tx, "assistant">,
+  { request, thread, target: { intent, breakpoint } }: Targeted,
+): Promise<void> {
+  const { start, snapshot } = request;
+  const { rights = {}, interruptBefore: before, interruptAfter: after } = start.call;
+  const { assistantId, graphId } = snapshot.assistant;
+  const open = [...filterOpen(snapshot.known), ...(breakpoint === null ? [] : [breakpoint])];
   requireRights({
-    rights: call.rights ?? {},
+    rights,
     thread,
     intent,
-    graph: agent.graphs.describe(assistant.graphId),
-    assistantId: assistant.assistantId,
-    breakpoints: { before: call.interruptBefore, after: call.interruptAfter },
-    open: [...filterOpen(known), ...(breakpoint === null ? [] : [breakpoint])],
+    graph: agent.graphs.describe(graphId),
+    breakpoints: { before, after },
+    leavesRules: await leavesRules(tx, open, assistantId),
   });
 }
 
