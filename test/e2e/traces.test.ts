@@ -77,6 +77,30 @@ test("a run's trace is in the list, with its result in the root, and a sender's 
   await page.close();
 });
 
+test("a trace that waits says so, with its question's thread, and is found by a word of its content", async () => {
+  const threadId = await ask(server, "Shall I ship order 4711?");
+  await until("the trace", async () => {
+    const { body } = await call(server, "GET", `/console/api/traces?thread_id=${threadId}&status=waiting`);
+    return (body as { readonly items: readonly object[] }).items.length > 0 ? true : undefined;
+  });
+  const page = await browser.open("/traces?status=waiting");
+  await page.getByRole("textbox", { name: "Search" }).fill("SHIP 4711");
+  const row = page.getByRole("list", { name: "Traces" }).getByRole("link", { name: /waiting.*invoke_agent echo/ });
+  await row
+    .getByText(/waiting$/)
+    .last()
+    .waitFor();
+  await row.getByText(/Shall I ship order 4711/).waitFor();
+  await assertAccessible(page);
+  await row.click();
+  await page.getByText(/of it waiting for people/).waitFor();
+  await page.goto(`${page.url().split("?")[0]}?span=&view=messages`);
+  await page.getByRole("treeitem", { name: /invoke_agent echo/, selected: true }).waitFor();
+  await page.getByRole("navigation", { name: "Views of the span" }).waitFor();
+  assert.equal(await page.getByText("No trace store here").count(), 0);
+  await page.close();
+});
+
 test("an image of a message is shown, and can be saved", async () => {
   const page = await browser.open("/traces");
   await page

@@ -18,7 +18,7 @@
 //   crons.ts          calls of crons
 //   store.ts          calls of the store
 //   identity.ts       people, keys of programs
-//   traces/           reply objects of the trace store, and costs
+//   traces/           reply objects of the trace store, costs and times
 //   meta.ts           health, version, metrics
 //   dialects.ts       formats in which graphs ask people and expect answers
 //   person-only.ts    questions that only people may answer

@@ -53,7 +53,7 @@ function useFound(text: string): readonly Action[] {
     queryKey: ["palette", "traces", q],
     queryFn: ({ signal }) =>
       call<{ readonly items: readonly TraceItem[] }>("GET", "/console/api/traces", {
-        query: { name: q, limit: FOUND_MAX },
+        query: { q, limit: FOUND_MAX },
         signal,
       }),
     ...options,

@@ -1,8 +1,9 @@
 // Router: the routes with their frame, below the console's base path.
-import { createRouter } from "@tanstack/react-router";
+import { createRouter, defaultParseSearch } from "@tanstack/react-router";
 import { CONSOLE_PATH } from "./browser/address.ts";
 import { Layout, NotFound, PageFailure } from "./layout.tsx";
 import { Loading } from "./ui/controls.tsx";
+import { dropInvalid } from "./hooks/search-params.ts";
 import { rootRoute } from "./browser/root-route.ts";
 import { routeTree } from "./routes.ts";
 
@@ -26,6 +27,7 @@ rootRoute.update({ component: Layout, notFoundComponent: NotFound });
 export const router = createRouter({
   routeTree,
   basepath: CONSOLE_PATH,
+  parseSearch: (text) => dropInvalid(defaultParseSearch(text)),
   defaultPreload: "intent",
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFailure,

@@ -1,14 +1,24 @@
 // Traces: the reply objects of the trace store's API, shared with the console and the command line.
 
+/** `waiting` for an answer of a person; `incomplete` until the root span arrives. */
+export const TRACE_STATUSES = ["success", "error", "pending", "waiting", "incomplete"] as const;
+export type TraceStatus = (typeof TRACE_STATUSES)[number];
+
 export interface TraceItem {
   readonly trace_id: string;
   readonly project: string;
   readonly name: string;
-  /** `incomplete` until the root span arrives. */
-  readonly status: string;
+  readonly status: TraceStatus;
   readonly error: string | null;
   readonly start_us: number;
+  /** The whole time, waits for people included; of a waiting trace until its pause. Null while a run goes on. */
   readonly latency_us: number | null;
+  /** Time of waits for people that have ended. */
+  readonly wait_us: number;
+  readonly waiting_since_us: number | null;
+  /** Beginnings of the root's inputs and of the trace's result, as one line. */
+  readonly input: string | null;
+  readonly output: string | null;
   readonly runs: number;
   readonly errors: number;
   readonly input_tokens: number;

@@ -64,6 +64,18 @@ export const VERSIONS: readonly string[] = [
   CREATE TABLE totals (runs INTEGER NOT NULL, bytes INTEGER NOT NULL);
   INSERT INTO totals (runs, bytes) VALUES (0, 0);
   `,
+  // Traces of before have no previews and no words until they change; they go with their age.
+  `
+  ALTER TABLE traces ADD COLUMN waited INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE traces ADD COLUMN waiting_since INTEGER;
+  ALTER TABLE traces ADD COLUMN input TEXT;
+  ALTER TABLE traces ADD COLUMN output TEXT;
+  -- Words are those of api/text/search-words.ts.
+  CREATE TABLE words (doc INTEGER PRIMARY KEY, trace_id TEXT NOT NULL UNIQUE, words TEXT NOT NULL);
+  CREATE VIRTUAL TABLE words_index USING fts5(
+    words, content = '', contentless_delete = 1, detail = none, prefix = '2 3', tokenize = "ascii"
+  );
+  `,
 ];
 
 export class TraceDatabaseError extends Error {
@@ -107,16 +119,20 @@ export function openDatabase(folder: string, clock: Clock, log: Log, steps: read
     throw new TraceDatabaseError(`${file} cannot be opened: ${reason}`);
   }
   const files = guardFiles([file, `${file}-wal`], clock, log);
-  const statements = new Map<string, StatementSync>();
-  const prepared = (sql: string): StatementSync => {
+  const [reads, writes] = [new Map<string, StatementSync>(), new Map<string, StatementSync>()];
+  const prepared = (statements: typeof reads, sql: string): StatementSync => {
     let statement = statements.get(sql);
-    if (statement === undefined) statements.set(sql, (statement = connection.prepare(sql)));
+    if (statement === undefined) {
+      statements.set(sql, (statement = connection.prepare(sql)));
+      // A write reports the row id of the last insertion, and those inside FTS5 are larger than a number.
+      if (statements === writes) statement.setReadBigInts(true);
+    }
     return statement;
   };
   return {
-    get: (sql, ...parameters) => prepared(sql).get(...parameters) ?? null,
-    all: (sql, ...parameters) => prepared(sql).all(...parameters),
-    run: (sql, ...parameters) => Number(prepared(sql).run(...parameters).changes),
+    get: (sql, ...parameters) => prepared(reads, sql).get(...parameters) ?? null,
+    all: (sql, ...parameters) => prepared(reads, sql).all(...parameters),
+    run: (sql, ...parameters) => Number(prepared(writes, sql).run(...parameters).changes),
     transaction(work) {
       connection.exec("BEGIN IMMEDIATE");
       try {

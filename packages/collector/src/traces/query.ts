@@ -6,25 +6,29 @@
 //   query.4. A root without an output of its own shows the final one with the run that it comes from: uploaded fields
 //        stay as uploaded.
 import type { SQLInputValue } from "node:sqlite";
-import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
+import type { TraceItem, TraceStatus } from "@holdpoint/api/traces/traces.ts";
 import type { Database, Row } from "./database.ts";
 import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
-import { finalOutputRun, hasOutput, OUTPUT_SIZE, type OutputRun } from "./final-output.ts";
+import { isPrefix } from "@holdpoint/api/text/search-words.ts";
+import { finalOutputRun } from "./final-output.ts";
+import { toStoryRun } from "./merged-run.ts";
 import { FIELDS } from "./run-change.ts";
-import type { Share } from "./run-share.ts";
+import { STORY_RUNS } from "./write-run.ts";
 
 export interface TraceSearch {
   readonly project: string | null;
   /** Part of the name, case-insensitive. */
   readonly name: string | null;
-  readonly status: "success" | "error" | "pending" | "incomplete" | null;
+  readonly status: TraceStatus | null;
+  /** Words that must all occur in names, inputs, outputs or errors of its runs (api/text/search-words.ts). */
+  readonly words: readonly string[];
   readonly model: string | null;
   /** Name of a tool call in any of its runs. */
   readonly tool: string | null;
   readonly threadId: string | null;
   readonly tag: string | null;
   readonly metadata: readonly (readonly [key: string, value: string])[];
-  /** Microseconds; a trace with a running root has no latency. */
+  /** Microseconds, without the waits for people; a trace with a running root has no latency. */
   readonly latencyMin: number | null;
   readonly latencyMax: number | null;
   /** Microseconds since 1970, of the start. */
@@ -56,17 +60,21 @@ export interface TraceQueries {
 }
 
 const TRACE_COLUMNS =
-  "trace_id, project, name, status, error, started, latency, runs, errors, input_tokens, output_tokens, cost, thread_id";
+  "trace_id, project, name, status, error, started, latency, runs, errors, input_tokens, output_tokens, cost, thread_id, waited, waiting_since, input, output";
 
 export function createTraceQueries(db: Database): TraceQueries {
   const toTraceItem = (row: Row): TraceItem => ({
     trace_id: String(row["trace_id"]),
     project: String(row["project"]),
     name: String(row["name"]),
-    status: String(row["status"]),
+    status: String(row["status"]) as TraceStatus,
     error: textOrNull(row["error"]),
     start_us: Number(row["started"]),
     latency_us: row["latency"] === null ? null : Number(row["latency"]),
+    wait_us: Number(row["waited"]),
+    waiting_since_us: row["waiting_since"] === null ? null : Number(row["waiting_since"]),
+    input: textOrNull(row["input"]),
+    output: textOrNull(row["output"]),
     runs: Number(row["runs"]),
     errors: Number(row["errors"]),
     input_tokens: Number(row["input_tokens"]),
@@ -140,27 +148,11 @@ function costBelow(db: Database, traceId: string, order: string): number | null 
 
 /** query.4. */
 function finalOutputText(db: Database, traceId: string): string {
-  const sql = `SELECT run_id, dotted_order, facts, main ->> '$.run_type' AS type, ${OUTPUT_SIZE}
-    FROM runs WHERE trace_id = ? ORDER BY dotted_order`;
-  const id = finalOutputRun(db.all(sql, traceId).map(toOutputRun));
+  const rows = db.all(`${STORY_RUNS} WHERE trace_id = ? ORDER BY dotted_order`, traceId);
+  const id = finalOutputRun(rows.map(toStoryRun));
   const row = id === null ? null : db.get("SELECT main ->> '$.name' AS name, outputs FROM runs WHERE run_id = ?", id);
   if (row === null) return "";
   return `,"final_output":{"run_id":${JSON.stringify(id)},"name":${JSON.stringify(row["name"])},"outputs":${textOrNull(row["outputs"])}}`;
-}
-
-function toOutputRun(row: Row): OutputRun {
-  const { end, status, facts } = JSON.parse(String(row["facts"])) as Share;
-  const has = (key: string, value: string): boolean => facts.metadata.some((one) => one[0] === key && one[1] === value);
-  return {
-    id: String(row["run_id"]),
-    dottedOrder: String(row["dotted_order"]),
-    type: textOrNull(row["type"]) ?? "chain",
-    status,
-    end,
-    hasOutput: hasOutput(Number(row["output_bytes"]), textOrNull(row["small_output"])),
-    isAgentRun: has("holdpoint_kind", "run"),
-    isPaused: has("holdpoint_kind", "run") && has("ended_by", "pause"),
-  };
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -186,14 +178,21 @@ function buildConditions(search: TraceSearch): {
   if (search.threadId !== null) add("thread_id = ?", search.threadId);
   if (search.status !== null) add("status = ?", search.status);
   if (search.name !== null) add("instr(lower(name), ?) > 0", search.name.toLowerCase());
-  if (search.latencyMin !== null) add("latency >= ?", search.latencyMin);
-  if (search.latencyMax !== null) add("latency <= ?", search.latencyMax);
+  if (search.latencyMin !== null) add("latency - waited >= ?", search.latencyMin);
+  if (search.latencyMax !== null) add("latency - waited <= ?", search.latencyMax);
   if (search.from !== null) add("started >= ?", search.from);
   if (search.to !== null) add("started < ?", search.to);
   if (search.model !== null) addTag("model", "", search.model);
   if (search.tool !== null) addTag("tool", "", search.tool);
   if (search.tag !== null) addTag("tag", "", search.tag);
   for (const [key, value] of search.metadata) addTag("metadata", key, value);
+  if (search.words.length > 0) {
+    const text = search.words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`).join(" AND "); // search-words.1
+    add(
+      "trace_id IN (SELECT trace_id FROM words WHERE doc IN (SELECT rowid FROM words_index WHERE words_index MATCH ?))",
+      text,
+    );
+  }
   if (search.cursor !== null) add("(started, trace_id) < (?, ?)", search.cursor.started, search.cursor.traceId);
   return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
 }

@@ -1,5 +1,7 @@
 // Routes of the trace store, for the console and the command line (request → query → reply).
 import * as z from "zod";
+import { queryWords } from "@holdpoint/api/text/search-words.ts";
+import { TRACE_STATUSES } from "@holdpoint/api/traces/traces.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
@@ -30,7 +32,8 @@ const metadata = text.optional().transform((value, context) =>
 const searchQuery = z.object({
   project: text.optional(),
   name: text.optional(),
-  status: z.enum(["success", "error", "pending", "incomplete"]).optional(),
+  status: z.enum(TRACE_STATUSES).optional(),
+  q: text.optional(),
   model: text.optional(),
   tool: text.optional(),
   thread_id: text.optional(),
@@ -109,6 +112,7 @@ function parseSearch(query: HttpRequest["query"]): TraceSearch {
     project: data.project ?? null,
     name: data.name ?? null,
     status: data.status ?? null,
+    words: queryWords(data.q),
     model: data.model ?? null,
     tool: data.tool ?? null,
     threadId: data.thread_id ?? null,

@@ -6,6 +6,9 @@
 //   run-change.ts   an upload's data of one run
 //   write.ts        run changes to rows, within the limits of the store
 //   write-run.ts    one run change to the rows of its run
+//   merged-run.ts   a change on top of the stored run
+//   story.ts        status, times, waits and result of a whole trace
+//   preview.ts      inputs and outputs as one line
 //   run-share.ts    the part of a run that its trace sums up
 //   facts.ts        the columns for search and lists
 //   database.ts     the SQLite file and its tables

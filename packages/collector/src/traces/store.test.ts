@@ -9,6 +9,7 @@ import { test, type TestContext } from "node:test";
 import * as fc from "fast-check";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
+import { queryWords } from "@holdpoint/api/text/search-words.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import type { TraceSearch } from "./query.ts";
@@ -22,6 +23,7 @@ const ALL: TraceSearch = {
   project: null,
   name: null,
   status: null,
+  words: [],
   model: null,
   threadId: null,
   tag: null,
@@ -97,6 +99,10 @@ test("a trace sums up its runs", async (t) => {
     error: null,
     start_us: undefined,
     latency_us: 1_500_000,
+    wait_us: 0,
+    waiting_since_us: null,
+    input: "question: 1",
+    output: null,
     runs: 3,
     errors: 1,
     input_tokens: 14,
@@ -117,6 +123,132 @@ test("a run is posted at its start and patched at its end; readers see the uploa
   const shown = JSON.parse(store.run(uuid(1)) ?? "null") as JsonObject;
   assert.deepEqual([shown["inputs"], shown["outputs"], shown["status"]], [{ question: 1 }, outputs, "success"]);
   assert.equal(store.search(ALL).items[0]?.latency_us, 2_000_000);
+});
+
+const SECOND = 1_000_000;
+const at = (second: number): string => new Date(START + second * 1000).toISOString();
+const agent = (kind: "run" | "wait", ended?: "pause"): JsonObject => ({
+  extra: { metadata: { holdpoint_kind: kind, ...(ended === undefined ? {} : { ended_by: ended }) } },
+});
+const span = (from: number, to: number): JsonObject => ({ start_time: at(from), end_time: at(to) });
+const PAUSED = run(1, 1, { ...span(0, 1), ...agent("run", "pause"), outputs: { a: "at the pause" } });
+const WAIT = run(1, 2, { ...span(1, 61), ...agent("wait") });
+const BESIDE = run(1, 3, { ...span(1, 31), ...agent("wait") });
+const AGAIN = run(1, 4, { ...span(61, 62), ...agent("run", "pause") });
+const SECOND_WAIT = run(1, 5, { ...span(62, 72), ...agent("wait") });
+const DONE = run(1, 6, { ...span(72, 75), ...agent("run"), outputs: { a: "done" } });
+const FAILED = run(1, 6, { ...span(72, 75), ...agent("run"), error: "broke" });
+const NODE = run(1, 7, { ...span(72, 74), outputs: { a: "of a node" } });
+
+interface Told {
+  readonly status: string;
+  readonly latency: number | null;
+  readonly wait: number;
+  readonly since: number | null;
+  readonly output: string | null;
+}
+const STORIES: readonly (readonly [name: string, runs: readonly JsonObject[], told: Told])[] = [
+  ["a pause waits", [PAUSED], { status: "waiting", latency: 1, wait: 0, since: 1, output: null }],
+  [
+    "an answered pause goes on",
+    [PAUSED, WAIT],
+    { status: "pending", latency: null, wait: 60, since: null, output: null },
+  ],
+  [
+    "waits beside each other count once, and the next pause waits",
+    [PAUSED, WAIT, BESIDE, AGAIN],
+    { status: "waiting", latency: 62, wait: 60, since: 62, output: null },
+  ],
+  [
+    "the last run ends the trace",
+    [PAUSED, WAIT, AGAIN, SECOND_WAIT, NODE, DONE],
+    { status: "success", latency: 75, wait: 70, since: null, output: "a: done" },
+  ],
+  [
+    "the last run fails the trace",
+    [PAUSED, WAIT, AGAIN, SECOND_WAIT, FAILED],
+    { status: "error", latency: 75, wait: 70, since: null, output: null },
+  ],
+  [
+    "runs of other senders never wait",
+    [run(1, 1, span(0, 1)), run(1, 2, { ...span(1, 61), ...agent("run", "pause") })],
+    { status: "success", latency: 1, wait: 0, since: null, output: null },
+  ],
+];
+for (const [name, runs, told] of STORIES) {
+  for (const order of ["in order", "backwards", "at once"]) {
+    test(`${name}, ${order} (story.1, story.2, story.3)`, async (t) => {
+      const { store } = await open(t);
+      if (order === "at once") store.write(post(...runs));
+      else for (const one of order === "backwards" ? runs.toReversed() : runs) store.write(post(one));
+      const [trace] = store.search(ALL).items;
+      assert.deepEqual(
+        trace && {
+          status: trace.status,
+          latency: trace.latency_us === null ? null : trace.latency_us / SECOND,
+          wait: trace.wait_us / SECOND,
+          since: trace.waiting_since_us === null ? null : trace.waiting_since_us / SECOND - START / 1000,
+          output: trace.output,
+        },
+        told,
+      );
+    });
+  }
+}
+
+const ASKED = {
+  messages: [
+    { role: "user", content: "before" },
+    { role: "user", content: "Refund **order** 4711?" },
+  ],
+};
+const BLOCKS = {
+  messages: [
+    [
+      {
+        kwargs: {
+          content: [
+            { type: "text", text: "two" },
+            { type: "text", text: "parts" },
+          ],
+        },
+      },
+    ],
+  ],
+};
+const PREVIEWS: readonly (readonly [inputs: JsonObject, input: string | null])[] = [
+  [ASKED, "Refund order 4711?"],
+  [BLOCKS, "two parts"],
+  [{ order: 4711, note: "x\ny" }, "order: 4711 · note: x y"],
+  [{ messages: [] }, null],
+  [{ text: "long ".repeat(100) }, `text: ${"long ".repeat(100)}`.slice(0, 159) + "…"],
+];
+test("a list shows the beginning of inputs and of the result (preview.1)", async (t) => {
+  const { store } = await open(t);
+  for (const [at, [inputs, input]] of PREVIEWS.entries()) {
+    store.write(post(run(10 * at + 10, 10 * at + 10, { inputs, name: String(at) })));
+    assert.equal(store.search({ ...ALL, name: String(at) }).items[0]?.input, input);
+  }
+});
+
+test("a search finds words of names, inputs, outputs and errors, together in a trace", async (t) => {
+  const { store } = await open(t);
+  store.write(post(run(10, 10, { name: "refund_agent", inputs: { question: "Where is Café 4711?" } })));
+  store.write(post(run(10, 11, { outputs: { text: ["on\nthe way"] } }), run(20, 20, { error: "a broken refund" })));
+  const found = (q: string): number => store.search({ ...ALL, words: queryWords(q) }).items.length;
+  const cases: readonly (readonly [string, number])[] = [
+    ["cafe", 1],
+    ["CAF way", 1],
+    ["refund", 2],
+    ["broken refund", 1],
+    ["cafe broken", 0],
+    ["4711 on", 1],
+    ['" OR a*', 0],
+    ["", 2],
+  ];
+  for (const [q, count] of cases) assert.equal(found(q), count, q);
+  store.deleteTrace(uuid(10));
+  assert.deepEqual([found("cafe"), found("refund")], [0, 1]);
 });
 
 test("children before their root, and a patch of an unknown run", async (t) => {
@@ -241,6 +373,8 @@ test("search: every filter, alone and combined", async (t) => {
     [{ metadata: [["tenant", "a'b"]] }, ["Refund agent"]],
     [{ metadata: [["retries", "3"]], model: "m-2" }, ["third"]],
     [{ metadata: [["tenant", "' OR 1=1 --"]] }, []],
+    [{ words: ["second", "agent"] }, []],
+    [{ words: ["agent"], project: "shop" }, ["Refund agent"]],
     [{ latencyMin: 2_000_000 }, ["other"]],
     [{ latencyMax: 2_000_000 }, ["third", "Refund agent"]],
     [{ from: Date.parse("2026-01-02T00:00:00Z") * 1000 }, ["other"]],

@@ -1,10 +1,27 @@
-// Write run: one run change → the rows of its run, and the sums of its trace.
+// Write run: one run change → the rows of its run, and the sums of its trace; then what the runs of a trace say of the
+// whole.
+import type { WordBag } from "@holdpoint/api/text/search-words.ts";
 import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
-import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import type { Database, Row } from "./database.ts";
-import type { Facts } from "./facts.ts";
-import { FIELDS, type Field, type RunChange } from "./run-change.ts";
-import { type FieldTexts, type Share, clipped, buildShare, formatSummary } from "./run-share.ts";
+import type { Json } from "@holdpoint/base/json/json.ts";
+import type { Database } from "./database.ts";
+import { OUTPUT_SIZE } from "./final-output.ts";
+import {
+  addWords,
+  isAgentSpan,
+  listTags,
+  mergeRun,
+  placeRun,
+  readNames,
+  toStoredRun,
+  toStoryRun,
+  type MergedRun,
+  type PlacedRun,
+  type StoredRun,
+} from "./merged-run.ts";
+import { formatPreview } from "./preview.ts";
+import { FIELDS, type RunChange } from "./run-change.ts";
+import { clipped, type Share } from "./run-share.ts";
+import { tellStory } from "./story.ts";
 
 export interface TraceBounds {
   readonly runsMax: number;
@@ -22,28 +39,20 @@ export interface WriterState {
   totals: Totals;
   /** Number of the newest change: traces with lower ones are older. */
   touched: number;
-  /** Traces of the open transaction whose runs got another cost. */
-  readonly recosted: Set<string>;
+  /** Traces of the open transaction. */
+  readonly changed: Map<string, ChangedTrace>;
 }
 
-interface StoredRun {
-  readonly main: JsonObject;
-  readonly fields: FieldTexts;
-  readonly share: Share;
-}
-
-/** The change of one run in its trace. */
-interface RunInTrace {
-  readonly traceId: string;
-  readonly main: JsonObject;
-  readonly errorText: string | null;
-  readonly before: Share | null;
-  readonly after: Share;
+interface ChangedTrace {
+  /** Some of its runs got another cost. */
+  isRecosted: boolean;
+  /** Its story may be another one. */
+  isRetold: boolean;
+  readonly words: WordBag;
 }
 
 /** Share of the limits for one trace. */
 const TRACE_SHARE_MAX = 0.5;
-const NAME_UNITS_IN_TAGS = 500;
 
 const PUT_RUN = `
   INSERT OR REPLACE INTO runs (run_id, trace_id, dotted_order, bytes, facts, summary, main, ${FIELDS.join(", ")})
@@ -63,25 +72,27 @@ const ADD_TO_TRACE = `
 /** @returns false for a dropped run */
 export function writeRun(state: WriterState, change: RunChange, now: number): boolean {
   const { db } = state;
-  const { runId } = change;
-  const before = readRun(db, runId);
-  const main: JsonObject = { ...before?.main, ...change.main, id: runId };
-  const { trace_id: traceId, dotted_order: dottedOrder } = main;
-  if (typeof traceId !== "string" || typeof dottedOrder !== "string") return false; // a patch of an unknown run
-  const fields = { ...before?.fields, ...change.fields }; // write.1
-  const share = buildShare(main, fields, keepFiles(db, traceId, change, before !== null));
-  if (before === null && isFull(state, traceId, share.bytes)) {
-    db.run("DELETE FROM attachments WHERE run_id = ?", runId);
+  const before = readRun(db, change.runId);
+  const placed = placeRun(before, change);
+  if (placed === null) return false;
+  const run = mergeRun(placed, before, change, keepFiles(db, placed.traceId, change, before !== null));
+  if (before === null && isFull(state, run.traceId, run.share.bytes)) {
+    db.run("DELETE FROM attachments WHERE run_id = ?", run.runId);
     return false;
   }
-  const summary = formatSummary(main, fields, share);
+  const { runId, traceId, dottedOrder, share, summary, main, fields } = run;
   const row = [runId, traceId, dottedOrder, share.bytes, JSON.stringify(share), summary, JSON.stringify(main)] as const;
   db.run(PUT_RUN, ...row, ...FIELDS.map((field) => fields[field] ?? null));
-  tagTrace(db, traceId, share.facts, main);
-  if (putCost(db, { runId, traceId, dottedOrder }, before?.share.facts.cost ?? null, share.facts.cost))
-    state.recosted.add(traceId);
-  const errorText = fields.error ?? null;
-  addToTrace(state, { traceId, main, errorText, before: before?.share ?? null, after: share }, now);
+  for (const tag of listTags(run))
+    db.run("INSERT OR IGNORE INTO tags (trace_id, kind, key, value) VALUES (?, ?, ?, ?)", traceId, ...tag);
+  addToTrace(state, run, before?.share ?? null, now);
+  const known = state.changed.get(traceId);
+  const isRoot = main["parent_run_id"] === undefined;
+  state.changed.set(traceId, {
+    isRecosted: putCost(db, run, before?.share.facts.cost ?? null, share.facts.cost) || known?.isRecosted === true,
+    isRetold: isRoot || isAgentSpan(share) || known?.isRetold === true,
+    words: addWords(known?.words, change),
+  });
   return true;
 }
 
@@ -93,14 +104,13 @@ function isFull({ db, bounds }: WriterState, traceId: string, bytes: number): bo
 }
 
 /** write.2: the difference between the run's former and present share. */
-function addToTrace(state: WriterState, run: RunInTrace, now: number): void {
-  const { traceId, main, before, after } = run;
+function addToTrace(state: WriterState, run: MergedRun, before: Share | null, now: number): void {
+  const { traceId, main, share: after } = run;
   const errors = Number(after.status === "error") - Number(before?.status === "error");
   const tokens = (side: "inputTokens" | "outputTokens"): number => after.facts[side] - (before?.facts[side] ?? 0);
   const bytes = after.bytes - (before?.bytes ?? 0);
   const isNew = before === null ? 1 : 0;
-  const project = typeof main["session_name"] === "string" ? main["session_name"] : "default";
-  const name = typeof main["name"] === "string" ? main["name"] : "";
+  const { project, name } = readNames(main);
   state.touched++;
   state.totals = { runs: state.totals.runs + isNew, bytes: state.totals.bytes + bytes };
   state.db.run(
@@ -119,22 +129,15 @@ function addToTrace(state: WriterState, run: RunInTrace, now: number): void {
     now,
     isNew,
   );
-  if (main["parent_run_id"] === undefined) nameTrace(state.db, run, project, name);
-}
-
-/** The root run gives the trace its name, its status and its times. */
-function nameTrace(db: Database, { traceId, errorText, after }: RunInTrace, project: string, name: string): void {
-  const latency = after.end === null ? null : Math.max(0, after.end - after.start);
-  const error = errorText === null ? null : clipped(JSON.parse(errorText) as Json);
-  const sql =
-    "UPDATE traces SET project = ?, name = ?, status = ?, error = ?, started = ?, latency = ? WHERE trace_id = ?";
-  db.run(sql, project, name, after.status, error, after.start, latency, traceId);
+  if (main["parent_run_id"] !== undefined) return;
+  const sql = "UPDATE traces SET project = ?, name = ?, started = ? WHERE trace_id = ?";
+  state.db.run(sql, project, name, after.start, traceId);
 }
 
 /** @returns true if the cost is another one */
 function putCost(
   db: Database,
-  { runId, traceId, dottedOrder }: Readonly<Record<"runId" | "traceId" | "dottedOrder", string>>,
+  { runId, traceId, dottedOrder }: PlacedRun,
   before: number | null,
   cost: number | null,
 ): boolean {
@@ -151,32 +154,78 @@ function putCost(
   return true;
 }
 
-/** Sums of the traces whose runs got another cost, once a transaction: a trace may have thousands of model calls. */
-export function sumCosts({ db, recosted }: WriterState): void {
-  for (const traceId of recosted) {
-    const rows = db.all("SELECT dotted_order, cost FROM costs WHERE trace_id = ?", traceId);
-    const runs = rows.map((row) => ({ dotted_order: String(row["dotted_order"]), cost: Number(row["cost"]) }));
-    db.run("UPDATE traces SET cost = ? WHERE trace_id = ?", computeTraceCosts(runs).total, traceId);
+/** Once a transaction, because a trace may have thousands of runs: costs, the story and the words of changed traces. */
+export function finishTraces({ db, changed }: WriterState): void {
+  for (const [traceId, { isRecosted, isRetold, words }] of changed) {
+    if (isRecosted) sumCosts(db, traceId);
+    if (isRetold || lacksResult(db, traceId)) retell(db, traceId);
+    putWords(db, traceId, words.words());
   }
-  recosted.clear();
+  changed.clear();
+}
+
+function sumCosts(db: Database, traceId: string): void {
+  const rows = db.all("SELECT dotted_order, cost FROM costs WHERE trace_id = ?", traceId);
+  const runs = rows.map((row) => ({ dotted_order: String(row["dotted_order"]), cost: Number(row["cost"]) }));
+  db.run("UPDATE traces SET cost = ? WHERE trace_id = ?", computeTraceCosts(runs).total, traceId);
+}
+
+/** A run that came after its root may be the result. Bounded: the story reads all runs of the trace. */
+const LATE_RUNS_MAX = 1000;
+
+function lacksResult(db: Database, traceId: string): boolean {
+  const sql = "SELECT 1 FROM traces WHERE trace_id = ? AND status = 'success' AND output IS NULL AND runs <= ?";
+  return db.get(sql, traceId, LATE_RUNS_MAX) !== null;
+}
+
+function retell(db: Database, traceId: string): void {
+  const story = tellStory(db.all(`${STORY_RUNS} WHERE trace_id = ? ORDER BY dotted_order`, traceId).map(toStoryRun));
+  if (story === null) return;
+  const read = (field: "inputs" | "outputs" | "error", runId: string | null): string | null => {
+    const text = runId === null ? null : db.get(`SELECT ${field} AS text FROM runs WHERE run_id = ?`, runId)?.["text"];
+    return typeof text === "string" ? text : null;
+  };
+  const [error, inputs, outputs] = [
+    read("error", story.newest),
+    read("inputs", story.root),
+    read("outputs", story.result),
+  ];
+  db.run(
+    `UPDATE traces SET status = ?, error = ?, latency = ?, waited = ?, waiting_since = ?, input = ?, output = ?
+      WHERE trace_id = ?`,
+    story.status,
+    error === null ? null : clipped(JSON.parse(error) as Json),
+    story.latency,
+    story.waited,
+    story.waitingSince,
+    inputs === null ? null : formatPreview(inputs),
+    outputs === null ? null : formatPreview(outputs),
+    traceId,
+  );
+}
+
+/** For toStoryRun(). */
+export const STORY_RUNS = `SELECT run_id, dotted_order, facts, main ->> '$.run_type' AS type, ${OUTPUT_SIZE} FROM runs`;
+
+const WORDS_MAX = 10_000;
+
+/** Words of all runs are one document, so that a search finds words of different runs. */
+function putWords(db: Database, traceId: string, added: readonly string[]): void {
+  const row = db.get("SELECT doc, words FROM words WHERE trace_id = ?", traceId);
+  const known = row === null ? [] : String(row["words"]).split(" ");
+  const all = [...new Set([...known, ...added])].slice(0, WORDS_MAX);
+  if (all.length === known.length || all.length === 0) return;
+  const text = all.join(" ");
+  const put =
+    "INSERT INTO words (trace_id, words) VALUES (?, ?) ON CONFLICT (trace_id) DO UPDATE SET words = excluded.words";
+  db.run(put, traceId, text);
+  const doc = row?.["doc"] ?? db.get("SELECT doc FROM words WHERE trace_id = ?", traceId)?.["doc"];
+  db.run("INSERT OR REPLACE INTO words_index (rowid, words) VALUES (?, ?)", Number(doc), text);
 }
 
 function readRun(db: Database, runId: string): StoredRun | null {
   const row = db.get("SELECT * FROM runs WHERE run_id = ?", runId);
-  return row === null ? null : storedRun(row);
-}
-
-function storedRun(row: Row): StoredRun {
-  const fields: Partial<Record<Field, string>> = {};
-  for (const field of FIELDS) {
-    const value = row[field];
-    if (typeof value === "string") fields[field] = value;
-  }
-  return {
-    main: JSON.parse(String(row["main"])) as JsonObject,
-    share: JSON.parse(String(row["facts"])) as Share,
-    fields,
-  };
+  return row === null ? null : toStoredRun(row);
 }
 
 /** @returns the bytes of all files of the run */
@@ -187,16 +236,4 @@ function keepFiles(db: Database, traceId: string, { runId, attachments }: RunCha
   }
   if (attachments.length === 0 && !known) return 0;
   return Number(db.get("SELECT total(length(bytes)) AS n FROM attachments WHERE run_id = ?", runId)?.["n"]);
-}
-
-function tagTrace(db: Database, traceId: string, facts: Facts, main: JsonObject): void {
-  const add = (kind: string, key: string, value: string): void => {
-    db.run("INSERT OR IGNORE INTO tags (trace_id, kind, key, value) VALUES (?, ?, ?, ?)", traceId, kind, key, value);
-  };
-  if (facts.model !== null) add("model", "", facts.model);
-  if (main["run_type"] === "tool" && typeof main["name"] === "string")
-    add("tool", "", main["name"].slice(0, NAME_UNITS_IN_TAGS));
-  for (const [key, value] of facts.metadata) add("metadata", key, value);
-  const { tags } = main;
-  if (Array.isArray(tags)) for (const tag of tags) if (!isJsonObject(tag)) add("tag", "", String(tag));
 }

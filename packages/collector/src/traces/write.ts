@@ -1,5 +1,7 @@
 // Write: run changes → rows (ingest → write → rows). One upload is one transaction.
 // The pieces:
+//   merged-run.ts a change on top of the stored run
+//   story.ts      status, times and result of a whole trace
 //   run-share.ts  the part of a run that its trace sums up
 //   write-run.ts  one run change as rows
 //   write.ts      one upload as a transaction, and the deletion of old traces
@@ -11,7 +13,7 @@
 //   write.4. The sums of the whole store are stored with every change, so that no start counts traces.
 import type { Database } from "./database.ts";
 import type { RunChange } from "./run-change.ts";
-import { type Totals, type TraceBounds, type WriterState, sumCosts, writeRun } from "./write-run.ts";
+import { type Totals, type TraceBounds, type WriterState, finishTraces, writeRun } from "./write-run.ts";
 
 export interface Written {
   readonly stored: number;
@@ -34,13 +36,13 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
   const sums = db.get("SELECT runs, bytes FROM totals"); // write.4
   const totals: Totals = { runs: Number(sums?.["runs"]), bytes: Number(sums?.["bytes"]) };
   const touched = Number(db.get("SELECT coalesce(max(touched), 0) AS touched FROM traces")?.["touched"]);
-  const state: WriterState = { db, bounds, totals, touched, recosted: new Set() };
+  const state: WriterState = { db, bounds, totals, touched, changed: new Map() };
   return {
     totals: () => state.totals,
     write: (changes, now) =>
       counted(state, () => {
         const stored = changes.filter((change) => writeRun(state, change, now)).length;
-        sumCosts(state);
+        finishTraces(state);
         return { stored, dropped: changes.length - stored, evictedTraces: evict(state) };
       }),
     expire: (before) =>
@@ -71,7 +73,7 @@ function counted<T>(state: WriterState, work: () => T): T {
     });
   } catch (error) {
     state.totals = before;
-    state.recosted.clear();
+    state.changed.clear();
     throw error;
   }
 }
@@ -95,7 +97,11 @@ function remove(state: WriterState, traceIds: readonly string[]): void {
     "SELECT sum(runs) AS runs, sum(bytes) AS bytes FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))",
     ids,
   );
-  for (const name of ["runs", "attachments", "costs", "tags", "traces"])
+  db.run(
+    "DELETE FROM words_index WHERE rowid IN (SELECT doc FROM words WHERE trace_id IN (SELECT value FROM json_each(?)))",
+    ids,
+  );
+  for (const name of ["words", "runs", "attachments", "costs", "tags", "traces"])
     db.run(`DELETE FROM ${name} WHERE trace_id IN (SELECT value FROM json_each(?))`, ids);
   state.totals = { runs: totals.runs - Number(gone?.["runs"]), bytes: totals.bytes - Number(gone?.["bytes"]) };
 }

@@ -2,6 +2,13 @@
 
 const TEXT_UNITS_MAX = 2048;
 
+/** For the whole router: a page also sees the members that its own readTexts() leaves out. `span=` stands for no span. */
+export function dropInvalid(search: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => isText(value)));
+}
+
+const isText = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value) && value !== "";
+
 /** @returns the members of `names` with a text in the URL; `tab=42` arrives as a number. */
 export function readTexts<const Name extends string>(
   search: Readonly<Record<string, unknown>>,
@@ -10,9 +17,7 @@ export function readTexts<const Name extends string>(
   const found: { [Key in Name]?: string } = {};
   for (const name of names) {
     const value = search[name];
-    if (["string", "number", "boolean"].includes(typeof value) && value !== "") {
-      found[name] = String(value).slice(0, TEXT_UNITS_MAX);
-    }
+    if (isText(value)) found[name] = String(value).slice(0, TEXT_UNITS_MAX);
   }
   return found;
 }

@@ -8,6 +8,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   running: "accent",
   pending: "accent",
   interrupted: "amber",
+  waiting: "amber",
   incomplete: "amber",
   error: "red",
   timeout: "red",

@@ -16,7 +16,7 @@ import { deleteThread, pruneThreads } from "../threads/delete-threads.ts";
 import { requireThread } from "../threads/find-thread.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import type { Scope } from "../model/model.ts";
-import { queryWords } from "../model/search/search-words.ts";
+import { queryWords } from "@holdpoint/api/text/search-words.ts";
 import { serializeStoredBytes, serializeThread, serializeTtl, withValues } from "../wire/api-objects.ts";
 import { serializeState } from "../wire/state-object.ts";
 import { type AgentRoute, NO_CONTENT, id, json, jsonText, paginationHeaders, route, select } from "./route.ts";

@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { TracePage } from "@holdpoint/api/traces/traces.ts";
+import { measureTrace } from "@holdpoint/api/traces/trace-times.ts";
+import type { TraceItem, TracePage } from "@holdpoint/api/traces/traces.ts";
 import type { Thread } from "../../api/types.ts";
 import { EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { count, duration } from "../../ui/format.ts";
@@ -45,7 +46,7 @@ export function TraceTab({ thread }: { readonly thread: Thread }): ReactNode {
               <span className="truncate">{trace.name}</span>
               <span className="muted numeric">{count(trace.runs)} spans</span>
               <span className="muted numeric">
-                {trace.latency_us === null ? "–" : duration(trace.latency_us / US_IN_MS)}
+                <TraceTime trace={trace} />
               </span>
               <span className="muted">
                 <RelativeTime at={new Date(trace.start_us / US_IN_MS).toISOString()} />
@@ -56,4 +57,10 @@ export function TraceTab({ thread }: { readonly thread: Thread }): ReactNode {
       </ul>
     </div>
   );
+}
+
+function TraceTime({ trace }: { readonly trace: TraceItem }): ReactNode {
+  const { whole, wait } = measureTrace(trace, Date.now() * US_IN_MS);
+  if (whole === null) return "–";
+  return `${duration(whole / US_IN_MS)}${wait === 0 ? "" : `, ${duration(wait / US_IN_MS)} waiting`}`;
 }

@@ -3,6 +3,7 @@ import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { measureTrace } from "@holdpoint/api/traces/trace-times.ts";
 import type { TraceTree } from "@holdpoint/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
@@ -63,7 +64,7 @@ function TracePage(): ReactNode {
 }
 
 function mayGoOn({ trace, runs }: TraceTree): boolean {
-  if (["pending", "incomplete"].includes(trace.status)) return true;
+  if (["pending", "waiting", "incomplete"].includes(trace.status)) return true;
   const newestUs = runs.reduce((latest, run) => Math.max(latest, run.end_us ?? run.start_us), trace.start_us);
   return Date.now() - newestUs / US_IN_MS < SETTLED_MS;
 }
@@ -126,6 +127,7 @@ function Shape(): ReactNode {
 }
 
 function Header({ data: { trace } }: { readonly data: TraceTree }): ReactNode {
+  const { whole, wait } = measureTrace(trace, Date.now() * US_IN_MS);
   return (
     <header className="page-header trace-header">
       <Link to="/traces" className="button quiet icon-only" aria-label="All traces">
@@ -133,7 +135,8 @@ function Header({ data: { trace } }: { readonly data: TraceTree }): ReactNode {
       </Link>
       <h1 className="truncate trace-title">{visible(trace.name)}</h1>
       <Status status={trace.status} />
-      <span className="numeric">{trace.latency_us === null ? "–" : microTime(trace.latency_us)}</span>
+      <span className="numeric">{whole === null ? "–" : microTime(whole)}</span>
+      {wait === 0 ? null : <span className="muted numeric">{microTime(wait)} of it waiting for people</span>}
       <span className="muted numeric">{count(trace.runs)} spans</span>
       {trace.errors === 0 ? null : <Chip tone="red">{count(trace.errors)} errors</Chip>}
       <Tokens input={trace.input_tokens} output={trace.output_tokens} cost={trace.cost} />

@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
+import { TRACE_STATUSES, type TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
 import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
 import { Button, Chip } from "../../ui/controls.tsx";
 import { absoluteTime, duration } from "../../ui/format.ts";
-import { PATH, SINCE, SLOW_SHARE, STATUSES, type TraceFilters, US_IN_MS, latencyAt } from "./query.ts";
+import { PATH, SINCE, SLOW_SHARE, type TraceFilters, US_IN_MS, latencyAt } from "./query.ts";
 
 export function FilterBar({
   filters,
@@ -32,13 +32,18 @@ export function FilterBar({
     <ListFilters
       onClear={Object.keys(filters).length === 0 ? null : () => void navigate({ to: "/traces", search: {} })}
     >
-      <TextFilter label="Name" value={filters.name} onChange={(name) => set({ name })} />
+      <TextFilter
+        label="Search"
+        value={filters.q}
+        placeholder="search names and content"
+        onChange={(q) => set({ q })}
+      />
       <QuickFilters filters={filters} traces={traces} onChange={set} />
       <ChoiceFilter
         label="Status"
         any="Any status"
         value={filters.status}
-        options={STATUSES}
+        options={TRACE_STATUSES}
         onChange={(status) => set({ status })}
       />
       <ChoiceFilter
@@ -68,6 +73,7 @@ export function FilterBar({
           {absoluteTime(Number(filters.from))} – {filters.to === undefined ? "now" : absoluteTime(Number(filters.to))}
         </Chip>
       )}
+      {filters.name === undefined ? null : <Chip tone="accent">name {filters.name}</Chip>}
       {filters.thread === undefined ? null : <Chip tone="accent">thread {filters.thread}</Chip>}
     </ListFilters>
   );
@@ -100,7 +106,7 @@ function QuickFilters({
         className={filters.slow === undefined ? "button" : "button pressed"}
         aria-pressed={filters.slow !== undefined}
         onClick={() => toggle("slow", slowMs)}
-        title="95th percentile of the listed traces"
+        title="95th percentile of the listed traces, without waits for people"
       >
         {filters.slow === undefined ? "Slow" : `≥ ${duration(Number(filters.slow))}`}
       </Button>

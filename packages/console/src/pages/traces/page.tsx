@@ -78,7 +78,7 @@ function TracesPage(): ReactNode {
   );
 }
 
-const COLUMNS = ["Status", "Name", "Latency", "Model", "Tokens", "Spans", "Project", "Started"] as const;
+const COLUMNS = ["Status", "Name", "Input and output", "Latency", "Thread", "Tokens", "Cost", "Started"] as const;
 
 function None({ filters }: { readonly filters: TraceFilters }): ReactNode {
   return (

@@ -13,6 +13,10 @@ const ASKS: readonly (readonly [filters: TraceFilters, asks: object])[] = [
     { status: "error", min_latency_ms: 500 },
   ],
   [{ status: "odd", slow: "much" }, {}],
+  [
+    { status: "waiting", q: "order 4711" },
+    { status: "waiting", q: "order 4711" },
+  ],
   [{ since: "1h" }, { from: "2026-01-01T23:00:00.000Z" }],
   [{ since: "soon" }, {}],
   [
@@ -32,7 +36,7 @@ for (const [filters, asks] of ASKS) {
   });
 }
 
-function trace(startSecs: number, latency: number | null = 1, status = "success"): TraceItem {
+function trace(startSecs: number, latency: number | null = 1, status: TraceItem["status"] = "success"): TraceItem {
   return {
     trace_id: "t",
     project: "p",
@@ -41,6 +45,10 @@ function trace(startSecs: number, latency: number | null = 1, status = "success"
     error: null,
     start_us: startSecs * 1_000_000,
     latency_us: latency,
+    wait_us: 0,
+    waiting_since_us: null,
+    input: null,
+    output: null,
     runs: 1,
     errors: 0,
     input_tokens: 0,

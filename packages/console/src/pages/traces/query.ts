@@ -1,7 +1,10 @@
 // Query of the trace list: URL parameters → the store's search; latencies and bins of the result. Pure.
-import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
+import { measureWork } from "@holdpoint/api/traces/trace-times.ts";
+import { TRACE_STATUSES, type TraceItem } from "@holdpoint/api/traces/traces.ts";
 
 export interface TraceFilters extends Readonly<Partial<Record<string, string | undefined>>> {
+  /** Words of names, inputs, outputs and errors. */
+  readonly q?: string | undefined;
   readonly name?: string | undefined;
   readonly project?: string | undefined;
   readonly model?: string | undefined;
@@ -9,7 +12,7 @@ export interface TraceFilters extends Readonly<Partial<Record<string, string | u
   readonly thread?: string | undefined;
   /** "error", "pending", … */
   readonly status?: string | undefined;
-  /** Minimum latency in milliseconds. */
+  /** Minimum time of its runs in milliseconds. */
   readonly slow?: string | undefined;
   /** "15m", "1h", "7d": maximum age of the start. */
   readonly since?: string | undefined;
@@ -22,21 +25,21 @@ export const PATH = "/console/api/traces";
 export const US_IN_MS = 1000;
 /** Quantile of latency from which a trace counts as slow. */
 export const SLOW_SHARE = 0.95;
-export const STATUSES = ["success", "error", "pending", "incomplete"] as const;
 export const SINCE = ["15m", "1h", "6h", "24h", "7d"] as const;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function traceQuery(filters: TraceFilters, now: number): Readonly<Record<string, string | number | undefined>> {
-  const { name, project, model, tool, thread, status, slow, since, from, to } = filters;
+  const { q, name, project, model, tool, thread, status, slow, since, from, to } = filters;
   const [, amount, unit] = /^(\d{1,4})([mhd])$/.exec(since ?? "") ?? [];
   const earliest = amount === undefined ? parseNumber(from) : now - Number(amount) * (UNITS[unit ?? ""] ?? 0);
   return {
+    q,
     name,
     project,
     model,
     tool,
     thread_id: thread,
-    status: STATUSES.find((one) => one === status),
+    status: TRACE_STATUSES.find((one) => one === status),
     min_latency_ms: parseNumber(slow),
     from: formatTime(earliest),
     to: formatTime(parseNumber(to)),
@@ -86,8 +89,8 @@ export function countBins(items: readonly TraceItem[], most: number): Bins {
   return { starts: good.map((_, at) => (origin + at) * widthSecs), good, failed, widthSecs };
 }
 
-/** Latency quantile at `share`; microseconds. Null without finished traces. */
+/** Quantile at `share` of the time without waits for people; microseconds. Null without finished traces. */
 export function latencyAt(items: readonly TraceItem[], share: number): number | null {
-  const ended = items.flatMap(({ latency_us: us }) => (us === null ? [] : [us])).sort((a, b) => a - b);
+  const ended = items.flatMap((trace) => measureWork(trace) ?? []).sort((a, b) => a - b);
   return ended[Math.min(ended.length - 1, Math.ceil(ended.length * share) - 1)] ?? ended[0] ?? null;
 }

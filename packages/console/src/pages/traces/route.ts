@@ -7,5 +7,5 @@ export const tracesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/traces",
   validateSearch: (search) =>
-    readTexts(search, ["name", "project", "model", "tool", "thread", "status", "slow", "since", "from", "to"]),
+    readTexts(search, ["q", "name", "project", "model", "tool", "thread", "status", "slow", "since", "from", "to"]),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

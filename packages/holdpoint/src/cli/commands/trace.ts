@@ -1,6 +1,7 @@
 // Trace: lists traces of the local store, and shows one as a tree with timings.
 // Invariant trace.1: a tree shows every run of its trace, in store order, also with missing parents.
 import { dollars, computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
+import { measureTrace } from "@holdpoint/api/traces/trace-times.ts";
 import type { SpanDetail, SpanSummary, TraceItem, TraceTree } from "@holdpoint/api/traces/traces.ts";
 import { type Client, type ServerOptions, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -16,6 +17,7 @@ const US = 1000;
 export interface TraceFilter extends ServerOptions, PrintOptions {
   readonly project?: string;
   readonly name?: string;
+  readonly search?: string;
   readonly status?: string;
   readonly model?: string;
   readonly thread?: string;
@@ -32,6 +34,7 @@ export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCod
   const query = {
     project,
     name,
+    q: filter.search,
     status,
     model,
     tag,
@@ -51,7 +54,13 @@ function traceColumns(traces: readonly TraceItem[], now: number, wide: boolean):
     { title: "AGE", cell: (trace) => duration(now - trace.start_us / US), right: true },
     { title: "NAME", cell: (trace) => trace.name, least: 10 },
     { title: "STATUS", cell: (trace) => trace.status },
-    { title: "TIME", cell: (trace) => latency(trace.latency_us), right: true },
+    { title: "TIME", cell: (trace) => latency(measureTrace(trace, now * US).whole), right: true },
+    {
+      title: "WAIT",
+      cell: (trace) => latency(measureTrace(trace, now * US).wait || null),
+      right: true,
+      optional: true,
+    },
     { title: "RUNS", cell: (trace) => String(trace.runs), right: true, optional: true },
     { title: "TOKENS", cell: (trace) => tokens(trace), right: true, optional: true },
     {

@@ -6,7 +6,7 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import { readableValue } from "../../model/audit/readable-value.ts";
 import type { Interrupt, Thread } from "../../model/model.ts";
 import { maskSecrets } from "../../model/payload/mask-secrets.ts";
-import { createWordBag, type WordBag } from "../../model/search/search-words.ts";
+import { createWordBag, type WordBag } from "@holdpoint/api/text/search-words.ts";
 import type { AuditRecord, SearchDocument } from "../../ports/ports.ts";
 
 export interface SearchSource {

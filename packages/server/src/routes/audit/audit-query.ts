@@ -5,7 +5,7 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AuditSearch } from "../../inbox/audit/search-audit.ts";
 import type { Scope } from "../../model/model.ts";
-import { queryWords } from "../../model/search/search-words.ts";
+import { queryWords } from "@holdpoint/api/text/search-words.ts";
 import type { AuditPlace } from "../../ports/ports.ts";
 
 type Parameters = NonNullable<(typeof searchAudit)["query"]["_output"]>;

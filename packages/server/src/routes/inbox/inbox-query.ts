@@ -6,7 +6,7 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { InboxSearch } from "../../inbox/inbox.ts";
 import type { Scope } from "../../model/model.ts";
-import { queryWords } from "../../model/search/search-words.ts";
+import { queryWords } from "@holdpoint/api/text/search-words.ts";
 import type { InboxPlace } from "../../ports/ports.ts";
 
 /** The items that a count covers. */

@@ -7,7 +7,7 @@ import { SSE_HEADERS, sseText, withHeartbeats } from "@holdpoint/base/http/serve
 import { createSight } from "../../auth/sight.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { showAll } from "../../model/payload/mask-secrets.ts";
-import { queryWords } from "../../model/search/search-words.ts";
+import { queryWords } from "@holdpoint/api/text/search-words.ts";
 import type { StoredRequest } from "../../model/request.ts";
 import { createRequest } from "../../requests/create-request.ts";
 import { answerRequest, cancelRequest, RequestEnded } from "../../requests/end-request.ts";

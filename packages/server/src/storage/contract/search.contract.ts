@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../model/model.ts";
-import { splitWords } from "../../model/search/search-words.ts";
+import { splitWords } from "@holdpoint/api/text/search-words.ts";
 import type { AuditQuery, InboxQuery, SearchDocument, Storage, ThreadQuery } from "../../ports/ports.ts";
 import { ALL } from "./audit-search.contract.ts";
 import { EVERYTHING, countTotals } from "./inbox.contract.ts";

@@ -45,7 +45,7 @@ export const INBOX_TABLES = `
   ) WITHOUT ROWID;
   CREATE INDEX audit_deleted_threads ON audit_deleted (thread_id, seq) WHERE thread_id IS NOT NULL;
 
-  -- Words are those of server/model/search/search-words.ts, and marks that begin with an underscore.
+  -- Words are those of api/text/search-words.ts, and marks that begin with an underscore.
   CREATE TABLE search_documents (
     doc_id INTEGER PRIMARY KEY, thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, updated_at INTEGER NOT NULL,
     seq INTEGER NOT NULL

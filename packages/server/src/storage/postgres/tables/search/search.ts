@@ -3,9 +3,9 @@
 // Invariants:
 //   postgres/search.1. A deleted thread has no documents.
 //   postgres/search.2. A query is made of words of letters and digits in quotes, so no text is syntax
-//        (server/model/search/search-words.ts: search-words.1).
+//        (api/text/search-words.ts: search-words.1).
 //   postgres/search.3. A noted change stays until its thread is indexed; another server takes it over from one that died.
-import { isPrefix } from "../../../../model/search/search-words.ts";
+import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { Interrupt } from "../../../../model/model.ts";
 import type { SearchTx, UnindexedThread } from "../../../../ports/ports.ts";
 import { threadKey } from "../../client/lock-key.ts";

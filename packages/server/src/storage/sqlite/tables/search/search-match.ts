@@ -1,9 +1,9 @@
 // Search match: the documents that have all words of a query, as conditions of other searches.
 // Invariants:
 //   sqlite/search-match.1. A query is made of words of letters and digits in quotes, so no text is syntax
-//        (server/model/search/search-words.ts: search-words.1).
+//        (api/text/search-words.ts: search-words.1).
 //   sqlite/search-match.2. A condition has at most MATCHES_MAX documents, the newest ones: the time of a search is bounded.
-import { isPrefix } from "../../../../model/search/search-words.ts";
+import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { Database } from "../../client/database.ts";
 
 /** Marks of documents, which no text contains. */
