@@ -54,10 +54,10 @@ export async function benchTraces(): Promise<void> {
   const server = createTraceServer(config, { clock: systemClock, log, version: "bench" });
   await server.start();
   try {
-    const written = await timed(() => {
+    const written = await timed(async () => {
       for (let from = 0; from < RUNS; from += BATCH) {
         const post = Array.from({ length: BATCH }, (_, at) => run(from + at));
-        server.store.write(changesOfBatch({ post }));
+        await server.store.write(changesOfBatch({ post }));
       }
     });
     const url = `http://127.0.0.1:${server.address().port}/traces/${uuid(0)}`;

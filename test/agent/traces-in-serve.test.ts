@@ -5,11 +5,13 @@
 //   traces-in-serve.3. With an address in TRACES, the server asks that address alone, with its own key; failures say what to check,
 //        and never show the key.
 //   traces-in-serve.4. COLLECTOR_URL shows the metrics of another process.
+//   traces-in-serve.6. Servers on one PostgreSQL database show the same traces.
 //   traces-in-serve.5. Contradictory settings prevent the start.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
+import { newDatabase } from "../harness/postgres/databases.ts";
 import { NotStarted, startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
@@ -142,6 +144,25 @@ test("a store that is down, rejects the key or redirects is an error with the re
   } finally {
     odd.close();
   }
+});
+
+test("servers on one database show the same traces, also of a thread that continues elsewhere (traces-in-serve.6)", async () => {
+  const env = { DATABASE_URI: await newDatabase(), TRACES: "on", HTTP_PORT: "0", TRACES_PORT: "0", GRPC_PORT: "0" };
+  await second(env, async (one) =>
+    second(env, async (two) => {
+      const made = await call(one, "POST", "/threads", {}, ALL);
+      const { thread_id: threadId } = made.body as { readonly thread_id: string };
+      const run = { assistant_id: "agent", input: { some_text: "x" } };
+      await call(one, "POST", `/threads/${threadId}/runs/wait`, run, ALL);
+      const shown = (status: string) => async () =>
+        (await list(`?thread_id=${threadId}&status=${status}`, ALL, two))[0]?.trace_id;
+      const traceId = await until("the waiting trace", shown("waiting"));
+      const answer = { assistant_id: "agent", command: { resume: "yes" } };
+      await call(two, "POST", `/threads/${threadId}/runs/wait`, answer, ALL);
+      assert.equal(await until("its end", shown("success")), traceId);
+      assert.equal((await get(`/traces/${traceId}`, ALL, one)).status, 200);
+    }),
+  );
 });
 
 const REFUSED: readonly (readonly [env: Readonly<Record<string, string>>, says: RegExp])[] = [

@@ -3,8 +3,10 @@ import { systemClock } from "@holdpoint/base/clock.ts";
 import { stopPart } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
+import type { TraceSql } from "../traces/postgres/sql.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
+import type { TraceStore } from "../traces/store.ts";
 import { localBackend, localUrl } from "./local-backend.ts";
 import { runCollector } from "./open-collector.ts";
 import type { CollectorConfig } from "./settings.ts";
@@ -16,14 +18,17 @@ export interface CollectorProcessPorts {
   readonly log: Log;
   /** Version of the product, for `/info` of the trace store. */
   readonly version: string;
+  /** Opens TRACES_DATABASE_URI. */
+  readonly openSql?: (uri: string, log: Log) => Promise<TraceSql>;
 }
 
 /** @throws {Error} also if another process has the folder of the trace store */
 export async function startCollectorProcess(
   config: CollectorConfig & TraceConfig,
-  { log, version }: CollectorProcessPorts,
+  ports: CollectorProcessPorts,
 ): Promise<LongRunningProcess> {
-  const traces = config.endpoint === null ? await openTraceServer(config, { log, version }) : null;
+  const { log } = ports;
+  const traces = config.endpoint === null ? await openTraceServer(config, ports) : null;
   const collector = runCollector(localBackend(config, traces === null ? null : localUrl(traces.address().port)), log);
   await collector.start();
   return {
@@ -44,11 +49,27 @@ export async function startCollectorProcess(
 /** The embedded tracing backend, started: the collector's backend is a URL. */
 export async function openTraceServer(
   config: TraceConfig,
-  { log, version, queries = true }: CollectorProcessPorts & { readonly queries?: boolean },
+  ports: CollectorProcessPorts & { readonly queries?: boolean },
 ): Promise<TraceServer> {
+  const { log, version, queries = true } = ports;
   const { createTraceServer } = await import("../traces/server.ts");
-  const traces = createTraceServer(config, { clock: systemClock, log, version, queries });
+  const store = await createSharedStore(config, ports);
+  const shared = store === null ? {} : { store };
+  const traces = createTraceServer(config, { clock: systemClock, log, version, queries, ...shared });
   await traces.start();
-  log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.dataDir });
+  const place = store === null ? { folder: config.dataDir } : { database: "PostgreSQL" };
+  log.info("local_trace_store", { url: localUrl(traces.address().port), ...place });
   return traces;
+}
+
+/** Null without a database: the store is a file. */
+async function createSharedStore(
+  config: TraceConfig,
+  { log, openSql }: CollectorProcessPorts,
+): Promise<TraceStore | null> {
+  const { traceDatabaseUri: uri } = config;
+  if (uri === null) return null;
+  if (openSql === undefined) throw new Error("TRACES_DATABASE_URI needs the program `holdpoint collector`");
+  const { createSharedTraceStore } = await import("../traces/postgres/store.ts");
+  return createSharedTraceStore(() => openSql(uri, log), config, { clock: systemClock, log });
 }

@@ -52,7 +52,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
     if (what === "GET /ready") return replyReady(outgoing, store.problem());
     const read = chooseReader(what, incoming.headers["content-type"]);
     if (read === null) return reply(outgoing, 404, NOT_FOUND);
-    store.write(read(await readUpload(incoming, BODY_BYTES_MAX)));
+    await store.write(read(await readUpload(incoming, BODY_BYTES_MAX)));
     reply(outgoing, 202, "{}"); // ingest.1
   };
 

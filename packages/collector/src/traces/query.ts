@@ -1,18 +1,15 @@
-// Query: traces for lists and trees (rows → query → reply).
+// Query: traces for lists and trees, out of SQLite (rows → query → reply).
 // Invariants:
 //   query.1. Search values are bound parameters, never part of the SQL text.
 //   query.2. A page begins at the end of the previous one, also while traces arrive.
-//   query.3. A trace's reply consists of texts stored with its runs: a read parses nothing.
-//   query.4. A root without an output of its own shows the final one with the run that it comes from: uploaded fields
-//        stay as uploaded.
 import type { SQLInputValue } from "node:sqlite";
 import type { TraceItem, TraceStatus } from "@holdpoint/api/traces/traces.ts";
 import type { Database, Row } from "./database.ts";
-import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import { finalOutputRun } from "./final-output.ts";
 import { toStoryRun } from "./merged-run.ts";
 import { FIELDS } from "./run-change.ts";
+import { formatRun, formatTrace, toTraceItem, TRACE_COLUMNS } from "./replies.ts";
 import { STORY_RUNS } from "./write-run.ts";
 
 export interface TraceSearch {
@@ -49,42 +46,33 @@ export interface TracePage {
   readonly next: Cursor | null;
 }
 
-export interface TraceQueries {
-  search(search: TraceSearch): TracePage;
-  /** JSON text `{"trace": …, "runs": […]}`, runs in tree order; null for an unknown trace. */
-  trace(traceId: string): string | null;
-  /** JSON text of one run with all its fields; null for an unknown run. */
-  run(runId: string): string | null;
-  attachment(runId: string, name: string): { readonly type: string; readonly bytes: Uint8Array } | null;
-  projects(): readonly { readonly name: string; readonly traces: number }[];
+export interface TraceFile {
+  readonly type: string;
+  readonly bytes: Uint8Array;
 }
 
-const TRACE_COLUMNS =
-  "trace_id, project, name, status, error, started, latency, runs, errors, input_tokens, output_tokens, cost, thread_id, waited, waiting_since, input, output";
+export interface TraceProject {
+  readonly name: string;
+  readonly traces: number;
+}
+
+/** As the port of store.ts. */
+export interface TraceQueries {
+  search(search: TraceSearch): TracePage;
+  trace(traceId: string): string | null;
+  run(runId: string): string | null;
+  attachment(runId: string, name: string): TraceFile | null;
+  projects(): readonly TraceProject[];
+}
 
 export function createTraceQueries(db: Database): TraceQueries {
-  const toTraceItem = (row: Row): TraceItem => ({
-    trace_id: String(row["trace_id"]),
-    project: String(row["project"]),
-    name: String(row["name"]),
-    status: String(row["status"]) as TraceStatus,
-    error: textOrNull(row["error"]),
-    start_us: Number(row["started"]),
-    latency_us: row["latency"] === null ? null : Number(row["latency"]),
-    wait_us: Number(row["waited"]),
-    waiting_since_us: row["waiting_since"] === null ? null : Number(row["waiting_since"]),
-    input: textOrNull(row["input"]),
-    output: textOrNull(row["output"]),
-    runs: Number(row["runs"]),
-    errors: Number(row["errors"]),
-    input_tokens: Number(row["input_tokens"]),
-    output_tokens: Number(row["output_tokens"]),
-    cost: row["cost"] === null ? null : Number(row["cost"]),
-    thread_id: textOrNull(row["thread_id"]),
-    models: db
-      .all("SELECT value FROM tags WHERE trace_id = ? AND kind = 'model' ORDER BY value", String(row["trace_id"]))
-      .map(({ value }) => String(value)),
-  });
+  const readItem = (row: Row): TraceItem => {
+    const sql = "SELECT value FROM tags WHERE trace_id = ? AND kind = 'model' ORDER BY value";
+    return toTraceItem(
+      row,
+      db.all(sql, String(row["trace_id"])).map(({ value }) => String(value)),
+    );
+  };
   return {
     search(search) {
       const { where, parameters } = buildConditions(search);
@@ -93,17 +81,13 @@ export function createTraceQueries(db: Database): TraceQueries {
         ...parameters,
         search.limit + 1,
       );
-      const items = rows.slice(0, search.limit).map(toTraceItem);
-      const last = items.at(-1);
-      const more = rows.length > search.limit && last !== undefined;
-      return { items, next: more ? { started: last.start_us, traceId: last.trace_id } : null }; // query.2
+      return cutPage(rows.map(readItem), search.limit);
     },
     trace(traceId) {
       const row = db.get(`SELECT ${TRACE_COLUMNS} FROM traces WHERE trace_id = ?`, traceId);
       if (row === null) return null;
       const runs = db.all("SELECT summary FROM runs WHERE trace_id = ? ORDER BY dotted_order", traceId);
-      const texts = runs.map(({ summary }) => String(summary)).join(","); // query.3
-      return `{"trace":${JSON.stringify(toTraceItem(row))},"runs":[${texts}]}`;
+      return formatTrace(readItem(row), runs);
     },
     run(runId) {
       const row = db.get(
@@ -111,20 +95,13 @@ export function createTraceQueries(db: Database): TraceQueries {
         runId,
       );
       if (row === null) return null;
-      const { error: _short, ...summary } = JSON.parse(String(row["summary"])) as Record<string, unknown>;
-      const files = db.all("SELECT name, type, length(bytes) AS bytes FROM attachments WHERE run_id = ?", runId);
-      const fields = FIELDS.map((field) => [field, textOrNull(row[field])] as const).filter(
-        ([, text]) => text !== null,
-      );
       const [order, traceId] = [String(row["dotted_order"]), String(row["trace_id"])];
-      const total = costBelow(db, traceId, order);
-      const head = JSON.stringify({
-        ...summary,
-        ...(total === null ? {} : { total_cost: total }),
-        ...(files.length === 0 ? {} : { attachments: files }),
+      return formatRun({
+        row,
+        files: db.all("SELECT name, type, length(bytes) AS bytes FROM attachments WHERE run_id = ?", runId),
+        costs: db.all(COSTS_BELOW, traceId, order, order.length + 1, `${order}.`),
+        final: order.includes(".") ? null : findFinal(db, traceId),
       });
-      const result = order.includes(".") ? "" : finalOutputText(db, traceId);
-      return `${head.slice(0, -1)}${fields.map(([field, text]) => `,"${field}":${text}`).join("")}${result}}`;
     },
     attachment(runId, name) {
       const row = db.get("SELECT type, bytes FROM attachments WHERE run_id = ? AND name = ?", runId, name);
@@ -137,25 +114,24 @@ export function createTraceQueries(db: Database): TraceQueries {
   };
 }
 
-/** Cost of a run with everything below it; null if none has a cost. */
-function costBelow(db: Database, traceId: string, order: string): number | null {
-  const sql =
-    "SELECT dotted_order, cost FROM costs WHERE trace_id = ? AND (dotted_order = ? OR substr(dotted_order, 1, ?) = ?)";
-  const rows = db.all(sql, traceId, order, order.length + 1, `${order}.`);
-  const runs = rows.map((row) => ({ dotted_order: String(row["dotted_order"]), cost: Number(row["cost"]) }));
-  return computeTraceCosts(runs).below.get(order) ?? null;
+/** @param found one more than the page has room for, if there are more */
+export function cutPage(found: readonly TraceItem[], limit: number): TracePage {
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  const more = found.length > limit && last !== undefined;
+  return { items, next: more ? { started: last.start_us, traceId: last.trace_id } : null }; // query.2
 }
 
-/** query.4. */
-function finalOutputText(db: Database, traceId: string): string {
+const COSTS_BELOW =
+  "SELECT dotted_order, cost FROM costs WHERE trace_id = ? AND (dotted_order = ? OR substr(dotted_order, 1, ?) = ?)";
+
+function findFinal(db: Database, traceId: string): Row | null {
   const rows = db.all(`${STORY_RUNS} WHERE trace_id = ? ORDER BY dotted_order`, traceId);
   const id = finalOutputRun(rows.map(toStoryRun));
-  const row = id === null ? null : db.get("SELECT main ->> '$.name' AS name, outputs FROM runs WHERE run_id = ?", id);
-  if (row === null) return "";
-  return `,"final_output":{"run_id":${JSON.stringify(id)},"name":${JSON.stringify(row["name"])},"outputs":${textOrNull(row["outputs"])}}`;
+  return id === null
+    ? null
+    : db.get("SELECT run_id, main ->> '$.name' AS name, outputs FROM runs WHERE run_id = ?", id);
 }
-
-const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 function buildConditions(search: TraceSearch): {
   readonly where: string;

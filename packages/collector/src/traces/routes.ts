@@ -48,31 +48,31 @@ const searchQuery = z.object({
 });
 
 export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
-  const get = (path: string, answer: (request: HttpRequest) => HttpReply): HttpRoute => ({
+  const get = (path: string, answer: (request: HttpRequest) => Promise<HttpReply>): HttpRoute => ({
     method: "get",
     path,
-    handle: async (request) => answer(request),
+    handle: answer,
   });
   return [
-    get("/traces", ({ query }) => {
-      const page = store.search(parseSearch(query));
+    get("/traces", async ({ query }) => {
+      const page = await store.search(parseSearch(query));
       const { next } = page;
       const nextCursor = next === null ? null : encodeCursor(next);
       return json({ items: page.items, next_cursor: nextCursor });
     }),
-    get("/traces/projects", () => json(store.projects())),
-    get("/traces/runs/{run_id}", ({ params }) => found(store.run(params["run_id"] ?? ""), "The run")),
-    get("/traces/runs/{run_id}/attachments/{name}", ({ params }) => {
-      const file = store.attachment(params["run_id"] ?? "", params["name"] ?? "");
+    get("/traces/projects", async () => json(await store.projects())),
+    get("/traces/runs/{run_id}", async ({ params }) => found(await store.run(params["run_id"] ?? ""), "The run")),
+    get("/traces/runs/{run_id}/attachments/{name}", async ({ params }) => {
+      const file = await store.attachment(params["run_id"] ?? "", params["name"] ?? "");
       if (file === null) throw new ApiError("trace_not_found", "The attachment is not in the trace store.");
       return json({ type: file.type, base64: Buffer.from(file.bytes).toString("base64") });
     }),
-    get("/traces/{trace_id}", ({ params }) => found(store.trace(readTraceId(params)), "The trace")),
+    get("/traces/{trace_id}", async ({ params }) => found(await store.trace(readTraceId(params)), "The trace")),
     {
       method: "delete",
       path: "/traces/{trace_id}",
       handle: async ({ params }) => {
-        if (!store.deleteTrace(readTraceId(params))) found(null, "The trace");
+        if (!(await store.deleteTrace(readTraceId(params)))) found(null, "The trace");
         return { status: 204, body: null };
       },
     },

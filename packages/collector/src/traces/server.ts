@@ -1,4 +1,5 @@
-// Trace server: the embedded tracing backend on one port, for this machine only.
+// Trace server: the embedded tracing backend on one port, for this machine only. Its store is a SQLite file, or that of
+// postgres/.
 // The pieces:
 //   ingest.ts       uploads in: the backend's ingest API
 //   upload-body.ts  the bytes of an upload, limited and decompressed
@@ -14,6 +15,7 @@
 //   database.ts     the SQLite file and its tables
 //   store.ts        the store as a service
 //   final-output.ts the result of a trace whose root has none
+//   replies.ts      rows as objects of the read API
 //   query.ts        searches, traces and runs out of the store
 //   remote.ts       the read API of a store in another process
 //   routes.ts       the read API for the console and the command line
@@ -39,17 +41,19 @@ const LOOPBACK = "127.0.0.1";
 const QUERY_BODY_BYTES_MAX = 1024;
 
 export function createTraceServer(
-  config: TraceConfig,
+  config: Omit<TraceConfig, "traceDatabaseUri">,
   ports: {
     readonly clock: Clock;
     readonly log: Log;
     readonly version: string;
     /** False: the port takes uploads, and no one reads traces there. */
     readonly queries?: boolean;
+    /** Instead of the file in the data folder. */
+    readonly store?: TraceStore;
   },
 ): TraceServer {
   const { clock, log, version, queries = true } = ports;
-  const store = createTraceStore(config.dataDir, config, { clock, log });
+  const store = ports.store ?? createTraceStore(config.dataDir, config, { clock, log });
   const hosts = { loopback: true, allowed: config.allowedHosts };
   const ingest = createIngest({ store, hosts, version, log });
   const questions = createApp({

@@ -1,6 +1,7 @@
 // Settings of the local trace store: its limits.
 import { HOST_SETTINGS } from "@holdpoint/base/config/host-settings.ts";
 import { DATA_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
+import { databaseUri } from "@holdpoint/base/config/database-setting.ts";
 import { durationMs, integer, type Config } from "@holdpoint/base/config/config.ts";
 
 const MIB = 1024 * 1024;
@@ -14,17 +15,27 @@ export const TRACE_SETTINGS = {
   ),
   ...HOST_SETTINGS,
   ...DATA_SETTINGS,
+  traceDatabaseUri: databaseUri("TRACES_DATABASE_URI", {
+    meaning:
+      "PostgreSQL database of the trace store, for any number of processes. Default: that of DATABASE_URI in `holdpoint serve` and `holdpoint dev`, otherwise a file in the data folder.",
+  }),
   traceBytesMax: integer(
     "TRACES_MAX_BYTES",
     1024 * MIB,
     { min: MIB, max: 1024 * 1024 * MIB },
-    { meaning: "Bytes that the local trace store keeps." },
+    {
+      meaning:
+        "Bytes that the local trace store keeps in its file; one trace has at most half of them, in PostgreSQL too.",
+    },
   ),
   traceAgeMax: durationMs(
     "TRACES_MAX_AGE",
     7 * 24 * 3_600_000,
     { min: 60_000, max: 10 * 366 * 24 * 3_600_000 },
-    { meaning: "Age since the last change after which the local trace store deletes a trace." },
+    {
+      meaning:
+        "Age since the last change after which the trace store deletes a trace; in PostgreSQL all traces of a day together.",
+    },
   ),
 } as const;
 

@@ -4,17 +4,35 @@ import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { openDatabase, type Database } from "./database.ts";
-import { createTraceQueries, type TraceQueries } from "./query.ts";
+import {
+  createTraceQueries,
+  type TraceFile,
+  type TracePage,
+  type TraceProject,
+  type TraceQueries,
+  type TraceSearch,
+} from "./query.ts";
 import type { RunChange } from "./run-change.ts";
 import type { TraceConfig } from "./settings.ts";
 import { createTraceWriter, type TraceWriter, type Written } from "./write.ts";
 
-export interface TraceStore extends Service, TraceQueries {
-  /** Durable on return. */
-  write(changes: readonly RunChange[]): Written;
-  deleteTrace(traceId: string): boolean;
+/** The port of the read API and of uploads. Two adapters: this file on SQLite, and postgres/ for many processes. */
+export interface TraceStore extends Service {
+  /** Durable when it resolves. */
+  write(changes: readonly RunChange[]): Promise<Written>;
+  deleteTrace(traceId: string): Promise<boolean>;
+  search(search: TraceSearch): Promise<TracePage>;
+  /** JSON text `{"trace": …, "runs": […]}`, runs in tree order; null for an unknown trace. */
+  trace(traceId: string): Promise<string | null>;
+  /** JSON text of one run with all its fields; null for an unknown run. */
+  run(runId: string): Promise<string | null>;
+  attachment(runId: string, name: string): Promise<TraceFile | null>;
+  projects(): Promise<readonly TraceProject[]>;
   /** Null, or the reason why writes fail. */
   readonly problem: () => string | null;
+}
+
+export interface LocalTraceStore extends TraceStore {
   readonly totals: TraceWriter["totals"];
 }
 
@@ -26,7 +44,7 @@ export function createTraceStore(
   folder: string,
   config: Pick<TraceConfig, "traceBytesMax" | "traceAgeMax"> & { readonly runsMax?: number },
   ports: { readonly clock: Clock; readonly log: Log },
-): TraceStore {
+): LocalTraceStore {
   const { clock, log } = ports;
   let open: { readonly db: Database; readonly writer: TraceWriter; readonly queries: TraceQueries } | null = null;
   let cancelSweep: () => void = () => undefined;
@@ -59,19 +77,19 @@ export function createTraceStore(
       open?.db.close();
       open = null;
     },
-    write(changes) {
+    async write(changes) {
       const written = opened().writer.write(changes, clock.now());
       if (written.evictedTraces > 0) log.debug("traces_evicted", { traces: written.evictedTraces });
       if (written.dropped > 0) log.warning("trace_runs_dropped", { runs: written.dropped });
       return written;
     },
-    deleteTrace: (traceId) => opened().writer.deleteTrace(traceId),
+    deleteTrace: async (traceId) => opened().writer.deleteTrace(traceId),
     problem: () => opened().db.problem(),
     totals: () => opened().writer.totals(),
-    search: (search) => opened().queries.search(search),
-    trace: (traceId) => opened().queries.trace(traceId),
-    run: (runId) => opened().queries.run(runId),
-    attachment: (runId, name) => opened().queries.attachment(runId, name),
-    projects: () => opened().queries.projects(),
+    search: async (search) => opened().queries.search(search),
+    trace: async (traceId) => opened().queries.trace(traceId),
+    run: async (runId) => opened().queries.run(runId),
+    attachment: async (runId, name) => opened().queries.attachment(runId, name),
+    projects: async () => opened().queries.projects(),
   };
 }

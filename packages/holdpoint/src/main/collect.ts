@@ -4,6 +4,7 @@ import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
 import { localBackend, localUrl } from "@holdpoint/collector/service/local-backend.ts";
 import type { CollectorConfig } from "@holdpoint/collector/service/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
+import { openSql } from "./open-trace-sql.ts";
 import { explainInUse } from "./in-use.ts";
 import {
   readTableConfig,
@@ -32,7 +33,7 @@ export async function collect(
   await warnOfUnknown(host, log);
   const { startCollectorProcess } = await import("@holdpoint/collector/service/collector-process.ts");
   try {
-    return await startCollectorProcess(config, { log, version: host.product.version });
+    return await startCollectorProcess(config, { log, version: host.product.version, openSql });
   } catch (error) {
     throw explainInUse(error, config.dataDir);
   }

@@ -14,6 +14,7 @@ import type { HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { TelemetryConfig } from "@holdpoint/server/telemetry/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
 import { authenticates } from "./access.ts";
+import { openSql } from "./open-trace-sql.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
 import { localBackend, localUrl } from "@holdpoint/collector/service/local-backend.ts";
 import { announced, type Host } from "./host.ts";
@@ -50,7 +51,8 @@ const PROBLEMS_KEPT = 50;
 
 export async function startParts(host: Host, dev: DevParts): Promise<StartedParts> {
   const { config, log, partsLog, running } = dev;
-  const parts = { config, log: partsLog, running };
+  const traceDatabaseUri = config.traceDatabaseUri ?? config.databaseUri;
+  const parts = { config: { ...config, traceDatabaseUri }, log: partsLog, running };
   const traceStore = await startTraceStore(host, parts);
   const tracesUrl = traceStore === null ? null : localUrl(traceStore.port);
   const collector = await startCollector(host, parts, tracesUrl);
@@ -110,7 +112,7 @@ export async function startTraceStore(
     import("@holdpoint/collector/service/collector-process.ts"),
   ]);
   const server = await onPort(host, { name: "TRACES_PORT", host: "127.0.0.1", port: config.tracePort }, (tracePort) =>
-    openTraceServer({ ...config, tracePort }, { log, version: host.product.version, queries }),
+    openTraceServer({ ...config, tracePort }, { log, version: host.product.version, queries, openSql }),
   );
   running.push(server);
   return { port: server.address().port, routes: traceRoutes(server.store) };

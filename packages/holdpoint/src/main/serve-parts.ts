@@ -4,7 +4,6 @@
 //   serve-parts.2. In the process of a server, the store takes uploads on its port and answers no queries there: these
 //        have to pass the server's authentication.
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
-import type { ConfigProblem } from "@holdpoint/base/config/config.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { localUrl } from "@holdpoint/collector/service/local-backend.ts";
@@ -24,12 +23,13 @@ export async function startServeParts(
 ): Promise<ServeParts> {
   if (config.traces !== "on") return { traces: null, collector: null, own: null };
   const { config: given } = await collectorConfig(host);
-  await checkParts(config, given.endpoint);
+  await checkParts(given.endpoint);
   const { startCollector, startTraceStore } = await import("./dev-parts.ts");
   const collecting = {
     ...given,
     host: "127.0.0.1",
     dataDir: config.dataDir,
+    traceDatabaseUri: given.traceDatabaseUri ?? config.databaseUri,
     flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
   };
   const parts = { config: collecting, log, running, queries: false };
@@ -44,23 +44,9 @@ export async function startServeParts(
 }
 
 /** @throws {ConfigError} */
-async function checkParts({ databaseUri }: AgentConfig, endpoint: string | null): Promise<void> {
-  const problem = (name: string, why: string): ConfigProblem => ({
-    name,
-    reason: `is set, and so is TRACES=on: ${why}`,
-  });
-  const problems = [
-    ...(endpoint === null ? [] : [problem("TRACING_ENDPOINT", "the traces would go there, not into the local store")]),
-    ...(databaseUri === null
-      ? []
-      : [
-          problem(
-            "DATABASE_URI",
-            "each server would show only its own traces; share one store, and set TRACES to its address",
-          ),
-        ]),
-  ];
-  if (problems.length === 0) return;
+async function checkParts(endpoint: string | null): Promise<void> {
+  if (endpoint === null) return;
   const { ConfigError } = await import("@holdpoint/base/config/config.ts");
-  throw new ConfigError(problems);
+  const reason = "is set, and so is TRACES=on: the traces would go there, not into the trace store";
+  throw new ConfigError([{ name: "TRACING_ENDPOINT", reason }]);
 }

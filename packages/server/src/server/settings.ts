@@ -82,7 +82,11 @@ export const AGENT_SETTINGS = {
   ...SIGN_IN_SETTINGS,
   ...PARTS_SETTINGS,
   ...DATA_SETTINGS,
-  databaseUri: databaseUri("DATABASE_URI", ["DATABASE_URL"]),
+  databaseUri: databaseUri("DATABASE_URI", {
+    aliases: ["DATABASE_URL"],
+    meaning:
+      "PostgreSQL database of the server, as postgres://user:password@host/database. Default: the embedded database in the data folder.",
+  }),
   postgresPoolMax: integer(
     "LANGGRAPH_POSTGRES_POOL_MAX_SIZE",
     20,

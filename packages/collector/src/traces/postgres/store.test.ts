@@ -1,0 +1,104 @@
+// Tests of the trace store on PostgreSQL: the contract, and what is its own (schema.1–3, postgres/write.1).
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Clock } from "@holdpoint/base/clock.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import { openTraceSql } from "../../../../holdpoint/src/main/trace-sql.ts";
+import { newDatabase } from "../../../../../test/harness/postgres/databases.ts";
+import { ALL, MIB, names, post, run, START, testTraceStore, uuid } from "../store.contract.ts";
+import { migrateTraces } from "./schema.ts";
+import { createSharedTraceStore } from "./store.ts";
+
+const DAY_MS = 86_400_000;
+const log = createLog({ level: "error", json: true, secrets: [], now: () => START, write: () => undefined });
+const uri = await newDatabase();
+
+/** On an empty store, or on that of `uri`. */
+async function open(t: TestContext, limits: { bytes?: number; uri?: string } = {}) {
+  const at: { now: number; sweep: () => void } = { now: START, sweep: () => undefined };
+  const after: Clock["after"] = (_ms, callback) => {
+    at.sweep = callback;
+    return () => undefined;
+  };
+  const clock: Clock = { now: () => at.now, monotonic: () => at.now, after };
+  const address = limits.uri ?? (await emptied());
+  const sql = openTraceSql(address, log);
+  const config = { traceBytesMax: limits.bytes ?? 64 * MIB, traceAgeMax: 2 * DAY_MS };
+  const store = createSharedTraceStore(async () => sql, config, { clock, log });
+  await store.start();
+  t.after(() => store.stop());
+  const count = async (table: string): Promise<number> => {
+    const rows = await sql.all(`SELECT coalesce(sum(bytes), 0)::bigint AS n FROM holdpoint_traces.${table}`);
+    return Number(rows[0]?.["n"]);
+  };
+  const sumBytes = async () => ({ runs: await count("runs"), traces: await count("traces") });
+  return Object.assign(at, { store, sumBytes, sql, uri: address });
+}
+
+async function emptied(): Promise<string> {
+  const sql = openTraceSql(uri, log);
+  await sql.all("DROP SCHEMA IF EXISTS holdpoint_traces CASCADE");
+  await sql.close();
+  return uri;
+}
+
+testTraceStore("PostgreSQL", open);
+
+test("several processes write one trace at once, and its sums are those of its runs (postgres/write.1)", async (t) => {
+  const first = await open(t);
+  const others = await Promise.all([open(t, first), open(t, first)]);
+  const stores = [first, ...others].map(({ store }) => store);
+  const writes = Array.from({ length: 30 }, (_, at) => stores[at % 3]?.write(post(run(1, at + 1), run(100, at + 100))));
+  await Promise.all(writes);
+  for (const store of stores)
+    assert.deepEqual(
+      (await store.search(ALL)).items.map(({ runs }) => runs),
+      [30, 30],
+    );
+  const { runs, traces } = await first.sumBytes();
+  assert.equal(runs, traces);
+});
+
+test("a day goes as a whole after its last change, and a trace that goes on keeps its day (schema.1, schema.2)", async (t) => {
+  const at = await open(t);
+  await at.store.write(post(run(10, 10, { name: "old" })));
+  at.now += DAY_MS;
+  await at.store.write(post(run(20, 20, { name: "kept" })));
+  const days = async (): Promise<readonly unknown[]> =>
+    (await at.sql.all("SELECT DISTINCT day::text AS day FROM holdpoint_traces.runs ORDER BY 1")).map(({ day }) => day);
+  assert.deepEqual(await days(), ["2026-01-01", "2026-01-02"]);
+  const swept = async (): Promise<readonly string[]> => {
+    const before = at.sweep;
+    at.sweep();
+    while (at.sweep === before) await new Promise((resolve) => setImmediate(resolve));
+    return names((await at.store.search(ALL)).items).toSorted();
+  };
+  at.now = START + 3 * DAY_MS - 1;
+  assert.deepEqual(await swept(), ["kept", "old"]);
+  at.now += 1;
+  assert.deepEqual(await swept(), ["kept"]);
+  await at.store.write(post(run(20, 21), run(30, 30, { name: "new" })));
+  assert.deepEqual(await days(), ["2026-01-02", "2026-01-04"]);
+  at.now += DAY_MS;
+  assert.deepEqual(await swept(), ["kept", "new"], "its last change is a day old");
+  at.now += 2 * DAY_MS;
+  assert.deepEqual(await swept(), []);
+  assert.equal(await at.store.run(uuid(21)), null);
+});
+
+test("a database of a newer version stays untouched (schema.3)", async (t) => {
+  const { sql } = await open(t);
+  await sql.all("UPDATE holdpoint_traces.meta SET version = 99");
+  await assert.rejects(migrateTraces(sql), /written by a newer version/);
+});
+
+test("texts that PostgreSQL cannot hold read back as sent", async (t) => {
+  const { store } = await open(t);
+  const odd = { text: "nul \u0000, lone \ud800, \u0001 'quote' \\ ." };
+  await store.write(
+    post(run(1, 1, { name: odd.text, inputs: odd, extra: { metadata: { odd: odd.text } }, tags: [odd.text] })),
+  );
+  const shown = JSON.parse((await store.run(uuid(1))) ?? "{}") as { readonly inputs?: unknown; readonly name?: string };
+  assert.deepEqual([shown.inputs, shown.name], [odd, odd.text]);
+  assert.equal((await store.search({ ...ALL, metadata: [["odd", odd.text]], tag: odd.text })).items.length, 1);
+});

@@ -1,0 +1,78 @@
+// Trace store on PostgreSQL: many processes, one store. Its limits are the age, by days, and the size of one trace.
+import type { Clock } from "@holdpoint/base/clock.ts";
+import { describeError } from "@holdpoint/base/api-error.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import type { TraceConfig } from "../settings.ts";
+import type { TraceStore } from "../store.ts";
+import { createQueries } from "./query.ts";
+import { addDays, dropDays, formatDay, migrateTraces } from "./schema.ts";
+import type { TraceSql } from "./sql.ts";
+import { lockTraces, writeChanges } from "./write.ts";
+
+const SWEEP_EVERY_MS = 60_000;
+/** Share of the limit for one trace, as in the embedded store. */
+const TRACE_SHARE_MAX = 0.5;
+const TRACE_RUNS_MAX = 200_000;
+
+/** @param open once, at start */
+export function createSharedTraceStore(
+  open: () => Promise<TraceSql>,
+  config: Pick<TraceConfig, "traceBytesMax" | "traceAgeMax">,
+  ports: { readonly clock: Clock; readonly log: Log },
+): TraceStore {
+  const { clock, log } = ports;
+  let db: TraceSql | null = null;
+  const known = new Set<string>();
+  let cancelSweep: () => void = () => undefined;
+  const opened = (): TraceSql => {
+    if (db === null) throw new Error("the trace store is not open");
+    return db;
+  };
+  const queries = createQueries({ all: (sql, ...parameters) => opened().all(sql, ...parameters) });
+  const bounds = { runsMax: TRACE_RUNS_MAX, bytesMax: config.traceBytesMax * TRACE_SHARE_MAX };
+
+  const sweep = async (): Promise<void> => {
+    try {
+      for (const day of await addDays(opened(), clock.now())) known.add(day);
+      const days = await dropDays(opened(), clock.now() - config.traceAgeMax);
+      if (days.length > 0) log.info("trace_days_dropped", { days });
+    } catch (error) {
+      log.warning("trace_sweep_failed", { reason: describeError(error).message });
+    }
+    if (db !== null) cancelSweep = clock.after(SWEEP_EVERY_MS, () => void sweep());
+  };
+
+  return {
+    name: "traces",
+    async start() {
+      db = await open();
+      await migrateTraces(db);
+      for (const day of await addDays(db, clock.now())) known.add(day);
+      cancelSweep = clock.after(SWEEP_EVERY_MS, () => void sweep());
+    },
+    async stop() {
+      cancelSweep();
+      const closing = db;
+      db = null;
+      await closing?.close();
+    },
+    async write(changes) {
+      const now = clock.now();
+      const today = formatDay(now);
+      if (!known.has(today)) for (const day of await addDays(opened(), now)) known.add(day);
+      const written = await writeChanges(opened(), changes, bounds, { now, today });
+      if (written.dropped > 0) log.warning("trace_runs_dropped", { runs: written.dropped });
+      return written;
+    },
+    deleteTrace: (traceId) =>
+      opened().transaction(async (sql) => {
+        await lockTraces(sql, [traceId]);
+        for (const table of ["runs", "attachments"])
+          await sql.all(`DELETE FROM holdpoint_traces.${table} WHERE trace_id = $1`, traceId);
+        const text = "DELETE FROM holdpoint_traces.traces WHERE trace_id = $1 RETURNING 1 AS gone";
+        return (await sql.all(text, traceId)).length > 0;
+      }),
+    problem: () => null,
+    ...queries,
+  };
+}

@@ -1,0 +1,212 @@
+// Write: one upload → rows, in one transaction and a bounded number of statements.
+// The pieces:
+//   trace-rows.ts  the traces of an upload with the sums of their runs
+//   write.ts       the transaction
+// Invariants:
+//   postgres/write.1. Writers of one trace, in any number of processes, come one after the other: each holds the locks of
+//        its traces before it reads them. Locks are taken in one order.
+//   postgres/write.2. The result is that of write.ts: fields merge in any order, sums are those of the runs.
+import { createHash } from "node:crypto";
+import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
+import type { Json } from "@holdpoint/base/json/json.ts";
+import {
+  mergeRun,
+  placeRun,
+  toStoredRun,
+  toStoryRun,
+  type MergedRun,
+  type Row,
+  type StoredRun,
+} from "../merged-run.ts";
+import { formatPreview } from "../preview.ts";
+import { FIELDS, type RunChange } from "../run-change.ts";
+import { clipped } from "../run-share.ts";
+import { tellStory } from "../story.ts";
+import type { Written } from "../write.ts";
+import { STORY_RUNS } from "./query.ts";
+import { putRows, type Sql, type TraceSql } from "./sql.ts";
+import { createTraceRows, type Clocked, type TraceBounds, type TraceRow, type TraceRows } from "./trace-rows.ts";
+
+/** Bounds the locks of one upload; two traces may share one. */
+const LOCKS = 256;
+const LOCK_CLASS = 0x7472;
+
+export async function writeChanges(
+  db: TraceSql,
+  changes: readonly RunChange[],
+  bounds: TraceBounds,
+  at: Clocked,
+): Promise<Written> {
+  return db.transaction(async (sql) => {
+    const runIds = [...new Set(changes.map(({ runId }) => runId))];
+    const traceIds = await findTraces(sql, changes, runIds);
+    await lockTraces(sql, traceIds); // postgres/write.1
+    const traces = await createTraceRows(sql, traceIds, bounds, at);
+    const stored = await readRuns(sql, runIds);
+    const files = await readFiles(sql, runIds);
+    const put = new Map<string, MergedRun>();
+    const kept: RunChange[] = [];
+    for (const change of changes) {
+      const before = stored.get(change.runId) ?? null;
+      const placed = placeRun(before, change);
+      if (placed === null) continue;
+      const sizes = new Map(files.get(change.runId));
+      for (const { name, bytes } of change.attachments) sizes.set(name, bytes.length);
+      const run = mergeRun(
+        placed,
+        before,
+        change,
+        [...sizes.values()].reduce((sum, size) => sum + size, 0),
+      );
+      if (!traces.add(run, before, change)) continue;
+      files.set(run.runId, sizes);
+      stored.set(run.runId, run);
+      put.set(run.runId, run);
+      kept.push(change);
+    }
+    await putRuns(sql, [...put.values()], traces);
+    await putFiles(sql, kept, stored, traces);
+    await traces.put();
+    await finishTraces(sql, traces);
+    return { stored: kept.length, dropped: changes.length - kept.length, evictedTraces: 0 };
+  });
+}
+
+/** Of patches that name no trace, those of the stored runs. */
+async function findTraces(
+  sql: Sql,
+  changes: readonly RunChange[],
+  runIds: readonly string[],
+): Promise<readonly string[]> {
+  const named = changes.flatMap(({ main }) => (typeof main["trace_id"] === "string" ? [main["trace_id"]] : []));
+  const isWhole = changes.every(({ main }) => typeof main["trace_id"] === "string");
+  const rows = isWhole
+    ? []
+    : await sql.all("SELECT DISTINCT trace_id FROM holdpoint_traces.runs WHERE run_id = ANY($1::text[])", runIds);
+  return [...new Set([...named, ...rows.map((row) => String(row["trace_id"]))])];
+}
+
+/** postgres/write.1. Also held while a trace is deleted. */
+export async function lockTraces(sql: Sql, traceIds: readonly string[]): Promise<void> {
+  const numbers = traceIds.map((id) => createHash("sha256").update(id).digest().readUInt16BE(0) % LOCKS);
+  const sorted = [...new Set(numbers)].toSorted((a, b) => a - b).map(String);
+  await sql.all(
+    "SELECT pg_advisory_xact_lock($1::int, n) FROM unnest($2::int[]) WITH ORDINALITY AS t (n, at) ORDER BY at",
+    LOCK_CLASS,
+    sorted,
+  );
+}
+
+async function readRuns(sql: Sql, runIds: readonly string[]): Promise<Map<string, StoredRun>> {
+  const columns = `run_id, main, facts, ${FIELDS.join(", ")}`;
+  const rows = await sql.all(`SELECT ${columns} FROM holdpoint_traces.runs WHERE run_id = ANY($1::text[])`, runIds);
+  return new Map(rows.map((row) => [String(row["run_id"]), toStoredRun(row)]));
+}
+
+/** Bytes of the attachments of each run, by name. */
+async function readFiles(sql: Sql, runIds: readonly string[]): Promise<Map<string, Map<string, number>>> {
+  const text = `SELECT run_id, name, octet_length(bytes) AS bytes FROM holdpoint_traces.attachments
+    WHERE run_id = ANY($1::text[])`;
+  const found = new Map<string, Map<string, number>>();
+  for (const row of await sql.all(text, runIds)) {
+    const id = String(row["run_id"]);
+    found.set(id, (found.get(id) ?? new Map<string, number>()).set(String(row["name"]), Number(row["bytes"])));
+  }
+  return found;
+}
+
+const RUN_COLUMNS = ["dotted_order", "bytes", "cost", "facts", "summary", "main", "type", ...FIELDS] as const;
+
+async function putRuns(sql: Sql, runs: readonly MergedRun[], traces: TraceRows): Promise<void> {
+  const rows = runs.map(({ runId, traceId, dottedOrder, share, summary, main, fields }) => [
+    traces.dayOf(traceId),
+    runId,
+    traceId,
+    dottedOrder,
+    share.bytes,
+    share.facts.cost,
+    JSON.stringify(share),
+    summary,
+    JSON.stringify(main),
+    typeof main["run_type"] === "string" ? main["run_type"] : null,
+    ...FIELDS.map((field) => fields[field] ?? null),
+  ]);
+  const text = (values: string): string =>
+    `INSERT INTO holdpoint_traces.runs (day, run_id, trace_id, ${RUN_COLUMNS.join(", ")}) VALUES ${values}
+      ON CONFLICT (run_id, day) DO UPDATE SET ${RUN_COLUMNS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
+  await putRows(sql, text, rows);
+}
+
+async function putFiles(
+  sql: Sql,
+  changes: readonly RunChange[],
+  stored: ReadonlyMap<string, StoredRun>,
+  traces: TraceRows,
+): Promise<void> {
+  for (const { runId, attachments } of changes) {
+    const traceId = String(stored.get(runId)?.main["trace_id"]);
+    for (const { name, type, bytes } of attachments)
+      await sql.all(
+        `INSERT INTO holdpoint_traces.attachments (day, run_id, trace_id, name, type, bytes)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (run_id, name, day) DO UPDATE SET type = excluded.type, bytes = excluded.bytes`,
+        traces.dayOf(traceId),
+        runId,
+        traceId,
+        name,
+        type,
+        bytes,
+      );
+  }
+}
+
+/** Costs and stories of the traces whose runs changed them. */
+async function finishTraces(sql: Sql, traces: TraceRows): Promise<void> {
+  for (const trace of traces.changed()) {
+    if (trace.isRecosted) await sumCosts(sql, trace);
+    if (trace.isRetold) await retell(sql, trace);
+  }
+}
+
+async function sumCosts(sql: Sql, { traceId, day }: TraceRow): Promise<void> {
+  const text = `SELECT dotted_order, cost FROM holdpoint_traces.runs
+    WHERE trace_id = $1 AND day = $2 AND cost IS NOT NULL`;
+  const runs = (await sql.all(text, traceId, day)).map((row) => ({
+    dotted_order: String(row["dotted_order"]),
+    cost: Number(row["cost"]),
+  }));
+  const { total } = computeTraceCosts(runs);
+  await sql.all("UPDATE holdpoint_traces.traces SET cost = $3 WHERE trace_id = $1 AND day = $2", traceId, day, total);
+}
+
+async function retell(sql: Sql, { traceId, day }: TraceRow): Promise<void> {
+  const rows = await sql.all(`${STORY_RUNS} WHERE trace_id = $1 AND day = $2 ORDER BY dotted_order`, traceId, day);
+  const story = tellStory(rows.map(toStoryRun));
+  if (story === null) return;
+  const ids = [story.newest, story.root, ...(story.result === null ? [] : [story.result])];
+  const text = `SELECT run_id, error, inputs, outputs FROM holdpoint_traces.runs
+    WHERE run_id = ANY($1::text[]) AND day = $2`;
+  const told = new Map((await sql.all(text, ids, day)).map((row) => [String(row["run_id"]), row]));
+  const read = (field: string, runId: string | null): string | null => {
+    const value = runId === null ? null : (told.get(runId) as Row | undefined)?.[field];
+    return typeof value === "string" ? value : null;
+  };
+  const [error, inputs, outputs] = [
+    read("error", story.newest),
+    read("inputs", story.root),
+    read("outputs", story.result),
+  ];
+  await sql.all(
+    `UPDATE holdpoint_traces.traces SET status = $3, error = $4, latency = $5, waited = $6, waiting_since = $7,
+            input = $8, output = $9 WHERE trace_id = $1 AND day = $2`,
+    traceId,
+    day,
+    story.status,
+    error === null ? null : clipped(JSON.parse(error) as Json),
+    story.latency,
+    story.waited,
+    story.waitingSince,
+    inputs === null ? null : formatPreview(inputs),
+    outputs === null ? null : formatPreview(outputs),
+  );
+}
