@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ConfigError, readConfig } from "./config.ts";
 import { databaseUri } from "./database-setting.ts";
 
-const table = { uri: databaseUri("DATABASE_URI", { aliases: ["DATABASE_URL"], meaning: "A database." }) };
+const table = { uri: databaseUri("DATABASE_URI", ["DATABASE_URL"]) };
 const read = (value: string) => readConfig({ DATABASE_URL: value }, table, () => "").uri;
 
 test("an address of another kind, or none, is reported by the variable's name and without the password", () => {

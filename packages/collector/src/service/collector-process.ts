@@ -18,7 +18,7 @@ export interface CollectorProcessPorts {
   readonly log: Log;
   /** Version of the product, for `/info` of the trace store. */
   readonly version: string;
-  /** Opens TRACES_DATABASE_URI. */
+  /** Opens DATABASE_URI. */
   readonly openSql?: (uri: string, log: Log) => Promise<TraceSql>;
 }
 
@@ -67,9 +67,9 @@ async function createSharedStore(
   config: TraceConfig,
   { log, openSql }: CollectorProcessPorts,
 ): Promise<TraceStore | null> {
-  const { traceDatabaseUri: uri } = config;
+  const { databaseUri: uri } = config;
   if (uri === null) return null;
-  if (openSql === undefined) throw new Error("TRACES_DATABASE_URI needs the program `holdpoint collector`");
+  if (openSql === undefined) throw new Error("DATABASE_URI needs the program `holdpoint collector`");
   const { createSharedTraceStore } = await import("../traces/postgres/store.ts");
   return createSharedTraceStore(() => openSql(uri, log), config, { clock: systemClock, log });
 }

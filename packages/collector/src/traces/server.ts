@@ -41,7 +41,7 @@ const LOOPBACK = "127.0.0.1";
 const QUERY_BODY_BYTES_MAX = 1024;
 
 export function createTraceServer(
-  config: Omit<TraceConfig, "traceDatabaseUri">,
+  config: Omit<TraceConfig, "databaseUri">,
   ports: {
     readonly clock: Clock;
     readonly log: Log;

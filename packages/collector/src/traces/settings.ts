@@ -1,7 +1,6 @@
 // Settings of the local trace store: its limits.
 import { HOST_SETTINGS } from "@holdpoint/base/config/host-settings.ts";
-import { DATA_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
-import { databaseUri } from "@holdpoint/base/config/database-setting.ts";
+import { DATA_SETTINGS, DATABASE_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
 import { durationMs, integer, type Config } from "@holdpoint/base/config/config.ts";
 
 const MIB = 1024 * 1024;
@@ -15,10 +14,7 @@ export const TRACE_SETTINGS = {
   ),
   ...HOST_SETTINGS,
   ...DATA_SETTINGS,
-  traceDatabaseUri: databaseUri("TRACES_DATABASE_URI", {
-    meaning:
-      "PostgreSQL database of the trace store, for any number of processes. Default: that of DATABASE_URI in `holdpoint serve` and `holdpoint dev`, otherwise a file in the data folder.",
-  }),
+  ...DATABASE_SETTINGS,
   traceBytesMax: integer(
     "TRACES_MAX_BYTES",
     1024 * MIB,

@@ -51,8 +51,7 @@ const PROBLEMS_KEPT = 50;
 
 export async function startParts(host: Host, dev: DevParts): Promise<StartedParts> {
   const { config, log, partsLog, running } = dev;
-  const traceDatabaseUri = config.traceDatabaseUri ?? config.databaseUri;
-  const parts = { config: { ...config, traceDatabaseUri }, log: partsLog, running };
+  const parts = { config, log: partsLog, running };
   const traceStore = await startTraceStore(host, parts);
   const tracesUrl = traceStore === null ? null : localUrl(traceStore.port);
   const collector = await startCollector(host, parts, tracesUrl);

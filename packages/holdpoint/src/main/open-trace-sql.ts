@@ -2,6 +2,10 @@
 import type { TraceSql } from "@holdpoint/collector/traces/postgres/sql.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 
+/** Connections of this process: uploads and reads of traces leave most of the database to runs. */
+const POOL_MAX = 4;
+
 export async function openSql(uri: string, log: Log): Promise<TraceSql> {
-  return (await import("./trace-sql.ts")).openTraceSql(uri, log);
+  const { openPlainDatabase } = await import("@holdpoint/server/storage/postgres/client/plain-sql.ts");
+  return openPlainDatabase({ uri, poolMax: POOL_MAX, log });
 }

@@ -29,7 +29,7 @@ export async function startServeParts(
     ...given,
     host: "127.0.0.1",
     dataDir: config.dataDir,
-    traceDatabaseUri: given.traceDatabaseUri ?? config.databaseUri,
+    databaseUri: config.databaseUri,
     flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
   };
   const parts = { config: collecting, log, running, queries: false };

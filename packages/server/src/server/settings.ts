@@ -14,8 +14,7 @@ import {
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
 import { apiKeysSetting } from "../auth/api-keys.ts";
 import { SIGN_IN_SETTINGS } from "./sign-in-settings.ts";
-import { DATA_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
-import { databaseUri } from "@holdpoint/base/config/database-setting.ts";
+import { DATA_SETTINGS, DATABASE_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
 import { HOST_SETTINGS } from "@holdpoint/base/config/host-settings.ts";
 import type { AgentLimits } from "./limits.ts";
 import { NOTIFY_SETTINGS } from "./notify-settings.ts";
@@ -82,11 +81,7 @@ export const AGENT_SETTINGS = {
   ...SIGN_IN_SETTINGS,
   ...PARTS_SETTINGS,
   ...DATA_SETTINGS,
-  databaseUri: databaseUri("DATABASE_URI", {
-    aliases: ["DATABASE_URL"],
-    meaning:
-      "PostgreSQL database of the server, as postgres://user:password@host/database. Default: the embedded database in the data folder.",
-  }),
+  ...DATABASE_SETTINGS,
   postgresPoolMax: integer(
     "LANGGRAPH_POSTGRES_POOL_MAX_SIZE",
     20,

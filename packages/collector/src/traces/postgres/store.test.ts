@@ -1,12 +1,12 @@
-// Tests of the trace store on PostgreSQL: the contract, and what is its own (schema.1–3, postgres/write.1).
+// Tests of the trace store on PostgreSQL: the contract, and what is its own (trace-tables.1–3, postgres/write.1).
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
-import { openTraceSql } from "../../../../holdpoint/src/main/trace-sql.ts";
+import { openPlainDatabase } from "../../../../server/src/storage/postgres/client/plain-sql.ts";
 import { newDatabase } from "../../../../../test/harness/postgres/databases.ts";
 import { ALL, MIB, names, post, run, START, testTraceStore, uuid } from "../store.contract.ts";
-import { migrateTraces } from "./schema.ts";
+import { migrateTraces } from "./trace-tables.ts";
 import { createSharedTraceStore } from "./store.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ async function open(t: TestContext, limits: { bytes?: number; uri?: string } = {
   };
   const clock: Clock = { now: () => at.now, monotonic: () => at.now, after };
   const address = limits.uri ?? (await emptied());
-  const sql = openTraceSql(address, log);
+  const sql = openPlainDatabase({ uri: address, poolMax: 4, log });
   const config = { traceBytesMax: limits.bytes ?? 64 * MIB, traceAgeMax: 2 * DAY_MS };
   const store = createSharedTraceStore(async () => sql, config, { clock, log });
   await store.start();
@@ -36,7 +36,7 @@ async function open(t: TestContext, limits: { bytes?: number; uri?: string } = {
 }
 
 async function emptied(): Promise<string> {
-  const sql = openTraceSql(uri, log);
+  const sql = openPlainDatabase({ uri: uri, poolMax: 4, log });
   await sql.all("DROP SCHEMA IF EXISTS holdpoint_traces CASCADE");
   await sql.close();
   return uri;
@@ -59,7 +59,7 @@ test("several processes write one trace at once, and its sums are those of its r
   assert.equal(runs, traces);
 });
 
-test("a day goes as a whole after its last change, and a trace that goes on keeps its day (schema.1, schema.2)", async (t) => {
+test("a day goes as a whole after its last change, and a trace that goes on keeps its day (trace-tables.1, trace-tables.2)", async (t) => {
   const at = await open(t);
   await at.store.write(post(run(10, 10, { name: "old" })));
   at.now += DAY_MS;
@@ -86,7 +86,7 @@ test("a day goes as a whole after its last change, and a trace that goes on keep
   assert.equal(await at.store.run(uuid(21)), null);
 });
 
-test("a database of a newer version stays untouched (schema.3)", async (t) => {
+test("a database of a newer version stays untouched (trace-tables.3)", async (t) => {
   const { sql } = await open(t);
   await sql.all("UPDATE holdpoint_traces.meta SET version = 99");
   await assert.rejects(migrateTraces(sql), /written by a newer version/);

@@ -5,7 +5,7 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { TraceConfig } from "../settings.ts";
 import type { TraceStore } from "../store.ts";
 import { createQueries } from "./query.ts";
-import { addDays, dropDays, formatDay, migrateTraces } from "./schema.ts";
+import { addDays, dropDays, formatDay, migrateTraces } from "./trace-tables.ts";
 import type { TraceSql } from "./sql.ts";
 import { lockTraces, writeChanges } from "./write.ts";
 

@@ -1,16 +1,23 @@
-// Trace SQL: the agent server's pool of PostgreSQL connections for the trace store.
+// Plain SQL: statements and transactions on a pool of their own, for other parts of the process than the storage: no
+// pipelines, no marks of commits.
 import type { Pool, PoolClient } from "pg";
-import type { Log } from "@holdpoint/base/log/log.ts";
-import type { Parameter, Sql, TraceSql } from "@holdpoint/collector/traces/postgres/sql.ts";
-import { isRetryable, storageFailure } from "@holdpoint/server/storage/postgres/client/errors.ts";
-import { openPool, parameterText } from "@holdpoint/server/storage/postgres/client/pool.ts";
+import { isRetryable, storageFailure } from "./errors.ts";
+import { openPool, parameterText, type ConnectionOptions, type Parameter, type Row } from "./pool.ts";
 
-/** Connections of this process: uploads and reads of traces leave most of the database to runs. */
-const POOL_MAX = 4;
+export interface PlainSql {
+  all(sql: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]>;
+}
+
+export interface PlainDatabase extends PlainSql {
+  /** Runs again after a deadlock. @throws {ApiError} `storage_unavailable` */
+  transaction<T>(work: (sql: PlainSql) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
 const ATTEMPTS_MAX = 3;
 
-export function openTraceSql(uri: string, log: Log): TraceSql {
-  const pool = openPool({ uri, poolMax: POOL_MAX, log });
+export function openPlainDatabase(options: ConnectionOptions): PlainDatabase {
+  const pool = openPool(options);
   return {
     all: (sql, ...parameters) => ask(pool, sql, parameters).catch(fail),
     async transaction(work) {
@@ -32,10 +39,10 @@ const fail = (error: unknown): never => {
 
 async function ask(on: Pool | PoolClient, text: string, parameters: readonly Parameter[]) {
   const values = parameters.map(parameterText);
-  return (await on.query<Record<string, unknown>>(text, values)).rows ?? [];
+  return (await on.query<Row>(text, values)).rows ?? [];
 }
 
-async function transact<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function transact<T>(pool: Pool, work: (sql: PlainSql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = true;
   try {

@@ -1,9 +1,9 @@
-// Schema: the tables of the trace store in PostgreSQL, and their partitions of a day each.
+// Trace tables: the tables of the trace store in PostgreSQL, and their partitions of a day each.
 // Invariants:
-//   schema.1. A trace and its runs are in the partition of the day on which the first of them arrived.
-//   schema.2. A day goes as a whole, by dropping its partitions, after none of its traces has changed for the maximum
+//   trace-tables.1. A trace and its runs are in the partition of the day on which the first of them arrived.
+//   trace-tables.2. A day goes as a whole, by dropping its partitions, after none of its traces has changed for the maximum
 //        age. Writers of that day are waited for, so nothing that they had stored before goes with it.
-//   schema.3. One process at a time changes tables; a table in use is left for the next sweep. A database of a newer
+//   trace-tables.3. One process at a time changes tables; a table in use is left for the next sweep. A database of a newer
 //        version stays untouched.
 import type { Sql, TraceSql } from "./sql.ts";
 
@@ -49,7 +49,7 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** @throws {Error} schema.3 */
+/** @throws {Error} trace-tables.3 */
 export async function migrateTraces(db: TraceSql, steps: readonly string[] = STEPS): Promise<void> {
   await db.transaction(async (sql) => {
     await sql.all("SELECT pg_advisory_xact_lock($1)", SCHEMA_LOCK);
@@ -76,7 +76,7 @@ export function formatDay(ms: number): string {
 
 const partition = (table: string, day: string): string => `holdpoint_traces.${table}_${day.replaceAll("-", "")}`;
 
-/** schema.1, for today and tomorrow. */
+/** trace-tables.1, for today and tomorrow. */
 export async function addDays(db: TraceSql, now: number): Promise<readonly string[]> {
   const days = [formatDay(now), formatDay(now + DAY_MS)];
   const missing: string[] = [];
@@ -97,7 +97,7 @@ export async function addDays(db: TraceSql, now: number): Promise<readonly strin
   return days;
 }
 
-/** schema.2. @param before milliseconds since 1970 @returns the dropped days */
+/** trace-tables.2. @param before milliseconds since 1970 @returns the dropped days */
 export async function dropDays(db: TraceSql, before: number): Promise<readonly string[]> {
   const rows = await db.all(
     `SELECT right(c.relname, 8) AS day FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
