@@ -154,9 +154,22 @@ function readSums(row: Row): Sums {
 
 function newSums({ traceId, main, share }: MergedRun, day: string): Sums {
   return {
-    ...{ traceId, day, ...readNames(main), started: share.start, ended: share.end },
-    ...{ runs: 0, errors: 0, inputTokens: 0, outputTokens: 0, bytes: 0, threadId: null, lacksResult: false },
-    ...{ isChanged: false, isRecosted: false, isRetold: false, words: undefined },
+    traceId,
+    day,
+    ...readNames(main),
+    started: share.start,
+    ended: share.end,
+    runs: 0,
+    errors: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    bytes: 0,
+    threadId: null,
+    lacksResult: false,
+    isChanged: false,
+    isRecosted: false,
+    isRetold: false,
+    words: undefined,
     models: new Set(),
     labels: new Set(),
   };
