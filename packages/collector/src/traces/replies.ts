@@ -62,7 +62,8 @@ export function formatRun({ row, files, costs, final }: RunReply): string {
   });
   const fields = FIELDS.flatMap((field) => (typeof row[field] === "string" ? [`,"${field}":${row[field]}`] : []));
   const [id, name] = [JSON.stringify(final?.["run_id"]), JSON.stringify(final?.["name"])];
-  const result = final === null ? "" : `,"final_output":{"run_id":${id},"name":${name},"outputs":${final["outputs"]}}`; // replies.2
+  const result =
+    final === null ? "" : `,"final_output":{"run_id":${id},"name":${name},"outputs":${String(final["outputs"])}}`; // replies.2
   return `${head.slice(0, -1)}${fields.join("")}${result}}`;
 }
 

@@ -373,7 +373,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
   test(`${name}: an upload that fails half way leaves nothing, also not in the sums`, async (t) => {
     const { store } = await open(t);
     const hostile = { ...changeOfRun("post", run(1, 2), null), fields: { outputs: "{not json" } };
-    assert.rejects(() => store.write([...post(run(1, 1)), hostile]));
+    await assert.rejects(() => store.write([...post(run(1, 1)), hostile]));
     assert.deepEqual((await store.search(ALL)).items, []);
     assert.equal(await store.run(uuid(1)), null);
   });

@@ -48,8 +48,10 @@ test("several processes write one trace at once, and its sums are those of its r
   const first = await open(t);
   const others = await Promise.all([open(t, first), open(t, first)]);
   const stores = [first, ...others].map(({ store }) => store);
-  const writes = Array.from({ length: 30 }, (_, at) => stores[at % 3]?.write(post(run(1, at + 1), run(100, at + 100))));
-  await Promise.all(writes);
+  const uploads = Array.from({ length: 10 }, (_, at) =>
+    stores.map((store, of) => store.write(post(run(1, 3 * at + of + 1), run(100, 3 * at + of + 100)))),
+  );
+  await Promise.all(uploads.flat());
   for (const store of stores)
     assert.deepEqual(
       (await store.search(ALL)).items.map(({ runs }) => runs),

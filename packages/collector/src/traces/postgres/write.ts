@@ -9,15 +9,7 @@
 import { createHash } from "node:crypto";
 import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import {
-  mergeRun,
-  placeRun,
-  toStoredRun,
-  toStoryRun,
-  type MergedRun,
-  type Row,
-  type StoredRun,
-} from "../merged-run.ts";
+import { mergeRun, placeRun, toStoredRun, toStoryRun, type MergedRun, type StoredRun } from "../merged-run.ts";
 import { formatPreview } from "../preview.ts";
 import { FIELDS, type RunChange } from "../run-change.ts";
 import { clipped } from "../run-share.ts";
@@ -65,7 +57,7 @@ export async function writeChanges(
       kept.push(change);
     }
     await putRuns(sql, [...put.values()], traces);
-    await putFiles(sql, kept, stored, traces);
+    await putFiles(sql, kept, put, traces);
     await traces.put();
     await finishTraces(sql, traces);
     return { stored: kept.length, dropped: changes.length - kept.length, evictedTraces: 0 };
@@ -140,11 +132,11 @@ async function putRuns(sql: Sql, runs: readonly MergedRun[], traces: TraceRows):
 async function putFiles(
   sql: Sql,
   changes: readonly RunChange[],
-  stored: ReadonlyMap<string, StoredRun>,
+  runs: ReadonlyMap<string, MergedRun>,
   traces: TraceRows,
 ): Promise<void> {
   for (const { runId, attachments } of changes) {
-    const traceId = String(stored.get(runId)?.main["trace_id"]);
+    const traceId = runs.get(runId)?.traceId ?? "";
     for (const { name, type, bytes } of attachments)
       await sql.all(
         `INSERT INTO holdpoint_traces.attachments (day, run_id, trace_id, name, type, bytes)
@@ -188,7 +180,7 @@ async function retell(sql: Sql, { traceId, day }: TraceRow): Promise<void> {
     WHERE run_id = ANY($1::text[]) AND day = $2`;
   const told = new Map((await sql.all(text, ids, day)).map((row) => [String(row["run_id"]), row]));
   const read = (field: string, runId: string | null): string | null => {
-    const value = runId === null ? null : (told.get(runId) as Row | undefined)?.[field];
+    const value = runId === null ? null : told.get(runId)?.[field];
     return typeof value === "string" ? value : null;
   };
   const [error, inputs, outputs] = [
