@@ -98,6 +98,7 @@ async function createWorld(name: string, mark: string): Promise<Ids> {
     namespace: "none",
     webhook_id: "none",
     key_id: randomUUID(),
+    policy_id: randomUUID(),
     person: "none",
   };
 }
@@ -114,7 +115,7 @@ const busy = await call(
 const { run_id: busyRun }: { readonly run_id: string } = busy.body;
 
 /** Names in paths that stand for nothing of a tenant. */
-const NO_OBJECT = new Set(["namespace", "webhook_id", "key_id", "person"]);
+const NO_OBJECT = new Set(["namespace", "webhook_id", "key_id", "policy_id", "person"]);
 
 function unknown(name: string): string {
   return name === "interrupt_id" ? randomUUID().replaceAll("-", "") : NO_OBJECT.has(name) ? "none" : randomUUID();
@@ -356,6 +357,10 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "POST /requests/{request_id}/answer": [{ body: () => ({ answer: "taken" }) }],
   "POST /requests/{request_id}/cancel": [{ body: () => ({ reason: "taken" }) }],
 
+  "POST /policies": [{ body: () => ({ action: "taken", answer: "approve" }) }],
+  "GET /policies": [{}],
+  "POST /policies/dry-run": [{ body: () => ({ action: "taken", answer: "approve" }) }],
+  "DELETE /policies/{policy_id}": [{}],
   "POST /keys": [{ body: () => ({ name: "taken", role: "admin" }) }],
   "GET /keys": [{}],
   "DELETE /keys/{key_id}": [{}],

@@ -1,6 +1,7 @@
 // API contract of the inbox and of the audit trail.
 import * as z from "zod";
 import { operation } from "./operation.ts";
+import { remember } from "./policies.ts";
 import { inboxChoices, inboxFilter, itemKind, personName, SECONDS_MAX } from "./inbox-filter.ts";
 import { json, jsonObject, limit, list, uuid } from "./schemas.ts";
 
@@ -151,6 +152,7 @@ const answers = list(
     thread_id: uuid,
     interrupt_id: interruptId,
     resume: json.optional().describe("the answer; omit to continue at a breakpoint"),
+    remember: remember.nullish().describe("writes a policy that gives this answer to later questions: policies:create"),
   }),
   ANSWERS_MAX,
   1,
@@ -198,13 +200,14 @@ export const auditEntry = z
     action: z
       .string()
       .describe(
-        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, voted, votes_cleared, claimed, assigned, released, snoozed, commented, escalated, expired, expiry_refused, bypassed, breakpoints_off",
+        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, voted, votes_cleared, claimed, assigned, released, snoozed, commented, escalated, expired, expiry_refused, bypassed, breakpoints_off, policy_written, policy_revoked",
       ),
     by: z.string(),
-    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email"]),
+    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email", "policy"]),
     address: z.string().nullable(),
     user_agent: z.string().nullable(),
-    thread_id: uuid,
+    policy_id: z.string().optional().describe("the policy that answered for its author; via is policy then"),
+    thread_id: uuid.describe("of an entry about a policy: its id"),
     interrupt_id: z.string().nullable(),
     run_id: z.string().nullable(),
     value: z.unknown(),

@@ -14,6 +14,7 @@
 //   audit/            the audit trail of all threads
 //   items/            assignments, follow-up dates and comments of inbox items
 //   requests.ts       questions of any program
+//   policies.ts       answers in advance
 //   inbox-filter.ts   the query of the inbox's list
 //   crons.ts          calls of crons
 //   store.ts          calls of the store
@@ -51,6 +52,12 @@ export type AccessEvent =
   | "requests:read"
   | "requests:search"
   | "requests:cancel"
+  /** Answers in advance: policies. */
+  | "policies:create"
+  | "policies:search"
+  | "policies:delete"
+  /** The right to write policies for dangerous questions, four eyes and several approvals. */
+  | "policies:administrate"
   | "keys:create"
   | "keys:search"
   | "keys:delete"
@@ -172,6 +179,7 @@ const MISSING: Readonly<Record<string, ErrorCode>> = {
   cron_id: "cron_not_found",
   key_id: "key_not_found",
   request_id: "request_not_found",
+  policy_id: "policy_not_found",
 };
 
 /** Unless the operation says otherwise, a malformed id gets the reply of an unknown one. Ids are lower case from here on. */

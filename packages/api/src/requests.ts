@@ -1,6 +1,7 @@
 // API contract of requests: questions that any program asks. A request is a thread of a built-in graph that asks once.
 import * as z from "zod";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";
+import { remember } from "./policies.ts";
 import { operation } from "./operation.ts";
 import { personName, searchText, SECONDS_MAX } from "./inbox-filter.ts";
 import { json, jsonObject, limit, uuid } from "./schemas.ts";
@@ -146,6 +147,7 @@ export const answerRequest = operation("answerRequest", "post", "/requests/{requ
     .strictObject({
       answer: json,
       by: personName.nullish().describe("name of the person, on a server without authentication"),
+      remember: remember.nullish().describe("writes a policy that gives this answer to later questions"),
     })
     .refine(({ answer }) => answer !== undefined, { path: ["answer"], message: "is missing" }),
   large: ["answer"],

@@ -20,6 +20,7 @@ export const DESTINATIONS = [
   { to: "/assistants", label: "Assistants", icon: "assistants", key: "a", group: true },
   { to: "/store", label: "Store", icon: "store", key: "s" },
   { to: "/crons", label: "Crons", icon: "crons", key: "c" },
+  { to: "/policies", label: "Policies", icon: "policies", key: "p" },
   { to: "/collector", label: "Collector", icon: "collector", key: "l", group: true },
   { to: "/settings", label: "Settings", icon: "settings", key: "," },
 ] as const satisfies readonly Destination[];

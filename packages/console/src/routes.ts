@@ -6,6 +6,7 @@ import { answeredRoute } from "./pages/answered/route.ts";
 import { collectorRoute } from "./pages/collector/route.ts";
 import { cronsRoute } from "./pages/crons/route.ts";
 import { inboxItemRoute, inboxRoute } from "./pages/inbox/route.ts";
+import { policiesRoute } from "./pages/policies/route.ts";
 import { settingsRoute } from "./pages/settings/route.ts";
 import { storeRoute } from "./pages/store/route.ts";
 import { threadRoute } from "./pages/thread/route.ts";
@@ -34,6 +35,7 @@ export const routeTree = rootRoute.addChildren([
   assistantsRoute,
   storeRoute,
   cronsRoute,
+  policiesRoute,
   collectorRoute,
   settingsRoute,
 ]);

@@ -1,6 +1,7 @@
 // Notes: a description and an example for each operation of the OpenAPI document.
 // Invariant notes.1: an example of a body, a query or a reply is valid for the schema of its operation.
 import type { Note } from "./note.ts";
+import { policyNotes } from "./policy-notes.ts";
 import { requestNotes } from "./request-notes.ts";
 import { runNotes, streamNotes } from "./run-notes.ts";
 import { assistantNotes, threadNotes } from "./state-notes.ts";
@@ -232,6 +233,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
   ...crons,
   ...store,
   ...inbox,
+  ...policyNotes,
   ...requestNotes,
   ...access,
   ...meta,

@@ -18,6 +18,7 @@ import { useValue } from "../hooks/value.ts";
 import { Folds, useUnfolded } from "../text/folds.tsx";
 import { Button } from "../ui/controls.tsx";
 import { CopyCurl } from "../ui/copy.tsx";
+import { showToast } from "../ui/toast.tsx";
 import type { Draft } from "./model/draft.ts";
 import { type IntentKind, intent, takeIntent } from "./model/intent.ts";
 import { reportOne } from "./model/report.ts";
@@ -28,6 +29,7 @@ import { ConfirmDialog } from "./confirm-dialog.tsx";
 import type { EditorProps } from "./editor-props.ts";
 import { FormAnswer } from "./form-answer.tsx";
 import { PlainAnswer } from "./plain-answer.tsx";
+import { NOT_REMEMBERED, Remember, type RememberChoice } from "./remember.tsx";
 
 export function Answering({
   item,
@@ -43,12 +45,14 @@ export function Answering({
   const [draft, setDraft] = useState<Draft | null>(null);
   const wanted = useIntent(buildKey(item));
   const confirms = useValue(holdSecs) === 0 || item.dangerous; // answering.1
+  const [chosen, setChosen] = useState(NOT_REMEMBERED);
+  const { remember } = chosen;
   const [undone] = useState(() => undoneAnswer(buildKey(item)));
   const send = (given: Draft): void => {
     setDraft(null);
     if (findPendingAnswer(item) !== undefined) return; // a second key press
     const done = (): void => void queries.invalidateQueries({ queryKey: [INBOX, "item", buildKey(item)] });
-    post(given.label, [answerTo(item, given)], holdSecs.get() * 1000, (results) => {
+    post(given.label, [answerTo(item, given, remember)], holdSecs.get() * 1000, (results) => {
       reportOne(given, results[0]);
       done();
     });
@@ -56,19 +60,23 @@ export function Answering({
   };
   const isUnfolded = useUnfolded();
   const review = (given: Draft): void => {
-    if (!letsAct(given) || isUnfolded()) (confirms ? setDraft : send)(given); // answering.4
+    if (chosen.fault !== null) showToast(chosen.fault, { tone: "red" });
+    else if (!letsAct(given) || isUnfolded()) (confirms ? setDraft : send)(given); // answering.4
   };
   const props = { item, onReview: review, confirms, wanted, undone };
   return (
     <>
       <Editor request={request} {...props} />
+      <Remember item={item} request={request} onChange={setChosen} />
       {draft === null ? null : (
         <Folds>
           <ConfirmDialog
             title={draft.label}
             draft={draft}
             dangerous={item.dangerous}
-            curl={<CopyCurl method="POST" path="/inbox/answers" body={answersBody([answerTo(item, draft)])} />}
+            curl={
+              <CopyCurl method="POST" path="/inbox/answers" body={answersBody([answerTo(item, draft, remember)])} />
+            }
             onConfirm={() => send(draft)}
             onClose={() => setDraft(null)}
           />
@@ -101,9 +109,9 @@ function Editor({ request, ...props }: EditorProps & { readonly request: Request
 }
 
 /** answering.2. A breakpoint has no answer and only continues. */
-function answerTo(item: InboxItem, { resume }: Draft): Answer {
+function answerTo(item: InboxItem, { resume }: Draft, remember: RememberChoice["remember"]): Answer {
   const ids = { thread_id: item.thread_id, interrupt_id: item.id };
-  return resume === undefined ? ids : { ...ids, resume };
+  return resume === undefined ? ids : { ...ids, resume, ...(remember === null ? {} : { remember }) };
 }
 
 function useIntent(key: string): IntentKind | null {

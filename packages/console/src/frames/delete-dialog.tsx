@@ -8,6 +8,7 @@ export function DeleteDialog({
   title,
   description,
   call,
+  label = "Delete",
   onDelete,
   onClose,
   children,
@@ -16,9 +17,10 @@ export function DeleteDialog({
   readonly description: string;
   /** The call of `onDelete`, for the curl button. */
   readonly call: { readonly path: string; readonly body?: unknown };
+  readonly label?: string;
   readonly onDelete: () => void;
   readonly onClose: () => void;
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }): ReactNode {
   return (
     <Dialog
@@ -30,7 +32,7 @@ export function DeleteDialog({
           <CopyCurl method="DELETE" {...call} />
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" onClick={onDelete}>
-            Delete
+            {label}
           </Button>
         </>
       }

@@ -120,6 +120,7 @@ async function startOver(
         }
       : null,
     threadTtl: graphsConfig.checkpointer,
+    policies: graphsConfig.policies,
     versions: { holdpoint: host.product.version, library: library.version },
     log,
     clock: systemClock,

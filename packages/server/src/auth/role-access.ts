@@ -3,6 +3,7 @@
 //   role-access.1. The first source that knows the credentials names the caller; without one the request is rejected.
 //   role-access.2. A role without the right to an event is rejected before any lookup. Limits become the scope, as the
 //        filters of handlers do.
+import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
 import type { Caller, Condition, Person, Role, RoleLimits, Vote } from "../model/model.ts";
@@ -41,7 +42,7 @@ export function createRoleAccess(
       : {
           findGrant: (groups, email) => findGrant(people.rules, groups, email === null ? {} : { email }),
         }),
-    isCurrent: (tx, vote) => isCurrent(people, holders, tx, vote),
+    isCurrent: (tx, vote, event = "threads:answer") => isCurrent({ people, holders, event }, tx, vote),
     async authenticate(request) {
       try {
         for (const source of sources) {
@@ -72,22 +73,25 @@ function ownRequests(name: string): Condition {
 
 /** The claims of a role that only a sign-in shows are unknown here: such a person counts while the directory has them. */
 async function isCurrent(
-  people: PeopleAccess | null,
-  { keys, clock }: KeyHolders,
+  {
+    people,
+    holders: { keys, clock },
+    event,
+  }: { readonly people: PeopleAccess | null; readonly holders: KeyHolders; readonly event: AccessEvent },
   tx: Pick<Tx, "person" | "keysNamed">,
   { by: name, via }: Pick<Vote, "by" | "via">,
 ): Promise<boolean> {
   if (people === null && via !== undefined) return true; // a contact: the notification file is its only directory
   const now = clock.now();
   const stored = (await tx.keysNamed(name)).filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
-  const mayAnswer = ({ role }: { readonly role: Role }): boolean => roleMay(role, "threads:answer");
+  const mayAnswer = ({ role }: { readonly role: Role }): boolean => roleMay(role, event);
   if ([...keys.filter((key) => key.name === name), ...stored].some(mayAnswer)) return true;
   const person = people === null ? null : await tx.person(name);
   if (people === null || person === null) return false;
   const { rules } = people;
   if (readsClaims(rules)) return true;
   const grant = findGrant(rules, person.groups, person.email === null ? {} : { email: person.email });
-  return grant !== null && roleMay(grant.role, "threads:answer");
+  return grant !== null && roleMay(grant.role, event);
 }
 
 export function unauthenticated(detail: string): ApiError {

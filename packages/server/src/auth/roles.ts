@@ -12,6 +12,7 @@ const EVENTS: Readonly<Record<Role, readonly AccessEvent[]>> = {
   viewer: [
     "requests:read",
     "requests:search",
+    "policies:search",
     "threads:read",
     "threads:search",
     "assistants:read",
@@ -26,6 +27,8 @@ const EVENTS: Readonly<Record<Role, readonly AccessEvent[]>> = {
   operator: [
     "requests:create",
     "requests:cancel",
+    "policies:create",
+    "policies:delete",
     "threads:create",
     "threads:update",
     "threads:delete",
@@ -39,7 +42,15 @@ const EVENTS: Readonly<Record<Role, readonly AccessEvent[]>> = {
     "store:put",
     "store:delete",
   ],
-  admin: ["threads:bypass", "assistants:administrate", "keys:create", "keys:search", "keys:delete", "people:delete"],
+  admin: [
+    "threads:bypass",
+    "assistants:administrate",
+    "policies:administrate",
+    "keys:create",
+    "keys:search",
+    "keys:delete",
+    "people:delete",
+  ],
 };
 
 const REQUESTER: ReadonlySet<string> = new Set<AccessEvent>([

@@ -4,7 +4,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { NewId } from "@holdpoint/base/ids.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { ConfigurableHeaders } from "../auth/configurable-headers.ts";
-import type { Interrupt, Thread } from "../model/model.ts";
+import type { Interrupt, Policy, Thread } from "../model/model.ts";
 import type { Notifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Graphs, Storage, Store } from "../ports/ports.ts";
 import type { AnswerAddresses } from "../ports/answer-addresses.ts";
@@ -28,6 +28,8 @@ export interface AgentContext {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
+  /** Those of langgraph.json. */
+  readonly configPolicies: readonly Policy[];
   readonly limits: AgentLimits;
   readonly queueLimit: QueueLimit;
   readonly search: SearchIndex;

@@ -4,6 +4,7 @@
 //   answer-inbox.2. A refusal on one thread does not affect the others.
 //   answer-inbox.3. Every answer gets a result: the run or the problem.
 //   answer-inbox.4. The new run keeps the assistant, config, context and breakpoints of the paused run.
+import type { Remember } from "@holdpoint/api/policies.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -16,7 +17,9 @@ import { answererRefusal } from "../interrupts/assignments.ts";
 import { RefusedAnswers } from "../interrupts/problem-details.ts";
 import { pendingProblem } from "../interrupts/settle-votes.ts";
 import { buildRefusals } from "../interrupts/resume-rules.ts";
-import type { Caller, Interrupt, Run, Scope, Thread } from "../model/model.ts";
+import type { Caller, Interrupt, Policy, Run, Scope, Thread } from "../model/model.ts";
+import { readRemembered } from "../policies/remember.ts";
+import { signPolicy, storePolicies } from "../policies/write-policy.ts";
 import type { Tx } from "../ports/ports.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
 import { continuation } from "../runs/accept/continuation.ts";
@@ -28,6 +31,8 @@ export interface InboxAnswer {
   readonly interruptId: string;
   /** Undefined for a breakpoint, which only continues. */
   readonly resume: Json | undefined;
+  /** Also a policy for later questions; null and absent: none. */
+  readonly remember?: Remember | null;
 }
 
 export type AnswerResult =
@@ -68,8 +73,10 @@ async function answerThread(
     const scope = await chooseScope(inboxCall, threadId, answers);
     const snapshot = await agent.storage.transaction((tx) => readSnapshot(tx, scope, threadId, answers));
     refuseMalformed(snapshot, answers, caller, agent.clock.now());
+    const policies = await remembered(agent, inboxCall, { snapshot, answers, reach: scope });
     const call = resumeCall(snapshot, answers, scope, inboxCall.idempotencyKey);
-    const { run, voted } = await startRun(agent, caller, { threadId, call });
+    const answered = (tx: Tx): Promise<void> => storePolicies(tx, policies, { caller, via: "inbox" });
+    const { run, voted } = await startRun(agent, caller, { threadId, call, answered });
     const pending = new Map(voted.map((one) => [one.interruptId, pendingProblem(one)]));
     return answers.map((answer) => toResult(answer, run, pending.get(answer.interruptId)));
   } catch (error) {
@@ -155,7 +162,7 @@ function refuseMalformed(
   const target = {
     olderCheckpoint: null,
     fork: false,
-    refusal: answererRefusal(caller, "inbox", at),
+    refusal: answererRefusal(() => caller, "inbox", at),
   };
   const others = buildRefusals(thread, known, resume, target).byInterrupt;
   throw new RefusedAnswers(first, new Map([...refusals, ...others]));
@@ -178,6 +185,31 @@ function malformedRefusal(
   return all.length > 1 ? wrong("A thread paused at a breakpoint has nothing else to answer.") : null;
 }
 
+/** The policies of the answers, signed by the caller. @throws {RefusedAnswers} `policy_invalid`, `forbidden` */
+async function remembered(
+  agent: AgentContext,
+  { caller, ask }: InboxCall,
+  {
+    snapshot: { thread, items },
+    answers,
+    reach,
+  }: { readonly snapshot: ThreadSnapshot; readonly answers: readonly InboxAnswer[]; readonly reach: Scope },
+): Promise<readonly Policy[]> {
+  const policies: Policy[] = [];
+  for (const { interruptId, resume, remember = null } of answers) {
+    const item = items.get(interruptId);
+    if (remember === null || item === undefined) continue;
+    try {
+      await ask("policies:create", { thread_id: thread.threadId });
+      const rule = readRemembered(remember, resume, { item, metadata: thread.metadata, now: agent.clock.now() });
+      policies.push(await signPolicy(agent, { caller, ask, reach }, rule));
+    } catch (error) {
+      throw error instanceof ApiError ? new RefusedAnswers(error, new Map([[interruptId, error]])) : error;
+    }
+  }
+  return policies;
+}
+
 function resumeCall(
   { thread, items, pausedRun }: ThreadSnapshot,
   answers: readonly InboxAnswer[],
@@ -187,6 +219,7 @@ function resumeCall(
   const { threadId, interruptId } = answers[0] as InboxAnswer;
   const item = items.get(interruptId) as Interrupt;
   const map = answers.map((answer): [string, Json] => [answer.interruptId, answer.resume ?? null]);
+  const rules = answers.flatMap(({ remember = null }) => (remember === null ? [] : [remember]));
   const key = idempotencyKey === null ? null : `inbox ${threadId} ${idempotencyKey}`;
   return {
     ...continuation(pausedRun, item.assistantId || (thread.assistantId ?? item.graphId)),
@@ -196,6 +229,6 @@ function resumeCall(
     reach: { threads: scope, assistants: null }, // access to the thread implies access to its assistant
     via: "inbox",
     idempotencyKey: key,
-    requestHash: key === null ? "" : contentHash(JSON.stringify([item.kind === "breakpoint", map])),
+    requestHash: key === null ? "" : contentHash(JSON.stringify([item.kind === "breakpoint", map, ...rules])),
   };
 }

@@ -3,6 +3,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Assignment, AuditVia, Caller, Interrupt } from "../model/model.ts";
 import { reviewRefusal } from "../model/review/reviewers.ts";
+import type { ChooseAnswerer } from "./settle-votes.ts";
 
 /** @returns the refusal of an item that another caller holds; null if this caller may answer it (assign-item.1) */
 export function assignmentRefusal({ interruptId, claim }: Interrupt, caller: Caller, at: number): ApiError | null {
@@ -18,13 +19,14 @@ export function assignmentRefusal({ interruptId, claim }: Interrupt, caller: Cal
  * assignment to another person. Closed interrupts have their own refusals.
  */
 export function answererRefusal(
-  caller: Caller,
+  chooseAnswerer: ChooseAnswerer,
   via: AuditVia | undefined,
   at: number,
 ): (interrupt: Interrupt) => ApiError | null {
   if (via === "deadline") return () => null;
   return (interrupt) => {
     if (interrupt.state !== "open") return null;
+    const caller = chooseAnswerer(interrupt);
     const refusal = via === "inbox" ? assignmentRefusal(interrupt, caller, at) : null;
     return refusal ?? reviewRefusal(interrupt, caller);
   };

@@ -9,10 +9,12 @@ import type { AuditEntry, AuditVia, Caller, Interrupt, Run, Thread } from "../mo
 import { nameAuthor } from "../model/audit-author.ts";
 import type { InterruptTx } from "../ports/ports.ts";
 import type { AcceptedAnswers } from "./resume-rules.ts";
+import type { ChooseAnswerer } from "./settle-votes.ts";
 
 /** An accepted run, and the state of its thread before it. */
 export interface StartedOnThread {
   readonly caller: Caller;
+  readonly chooseAnswerer: ChooseAnswerer;
   readonly via: AuditVia | undefined;
   readonly run: Run;
   readonly intent: Intent;
@@ -76,10 +78,10 @@ function goneTo(intent: Intent): string | null {
   return withoutEnd(gotoTargets(intent.goto)).join(", ") || null;
 }
 
-function answeredBy({ answers, run, caller, forkFrom, at }: StartedOnThread): readonly Resolved[] {
+function answeredBy({ answers, run, chooseAnswerer, forkFrom, at }: StartedOnThread): readonly Resolved[] {
   return (answers?.interrupts ?? []).map((interrupt, position) => {
     const value = answers?.answers[position]?.value ?? null;
-    const answer = { runId: run.runId, at, by: caller.name, value };
+    const answer = { runId: run.runId, at, by: chooseAnswerer(interrupt).name, value };
     const action = forkFrom === null ? "answered" : "answered_as_fork";
     return { interrupt: { ...interrupt, state: "answered", answer }, action, value };
   });
@@ -96,9 +98,10 @@ function breakpointAfter({ breakpoint, intent, run, caller, forkFrom, at }: Star
 }
 
 function buildEntry(
-  { caller, via, thread, run, at }: StartedOnThread,
+  { caller, chooseAnswerer, via, thread, run, at }: StartedOnThread,
   { interrupt, action, value }: Resolved,
 ): AuditEntry {
   const { interruptId } = interrupt;
-  return { ...nameAuthor(caller, via), threadId: thread.threadId, at, interruptId, runId: run.runId, value, action };
+  const author = action === "answered" ? chooseAnswerer(interrupt) : caller;
+  return { ...nameAuthor(author, via), threadId: thread.threadId, at, interruptId, runId: run.runId, value, action };
 }

@@ -21,9 +21,18 @@ export interface SettledAnswers {
   readonly changed: readonly Interrupt[];
 }
 
+/** Who gives the answer: the caller, or the author of a policy. */
+export type ChooseAnswerer = (interrupt: Interrupt) => Caller;
+
 /** @throws {ApiError} `too_many_votes` */
-export function settleVotes({ answers, interrupts }: AcceptedAnswers, caller: Caller, at: number): SettledAnswers {
-  const counted = interrupts.map((one, index) => countVote(one, answers[index]?.value ?? null, caller, at));
+export function settleVotes(
+  { answers, interrupts }: AcceptedAnswers,
+  chooseAnswerer: ChooseAnswerer,
+  at: number,
+): SettledAnswers {
+  const counted = interrupts.map((one, index) =>
+    countVote(one, answers[index]?.value ?? null, chooseAnswerer(one), at),
+  );
   const deciding = counted.flatMap(({ decided }, index) => (decided ? [index] : []));
   const voted = counted.flatMap(({ decided, interrupt }) => (decided ? [] : [interrupt]));
   const changed = voted.filter((one) => !interrupts.includes(one));
@@ -38,14 +47,19 @@ export function settleVotes({ answers, interrupts }: AcceptedAnswers, caller: Ca
 export async function storeVotes(
   tx: Pick<InterruptTx, "putInterrupts" | "audit">,
   voted: readonly Interrupt[],
-  { caller, via, at }: { readonly caller: Caller; readonly via: AuditVia | undefined; readonly at: number },
+  {
+    chooseAnswerer,
+    via,
+    at,
+  }: { readonly chooseAnswerer: ChooseAnswerer; readonly via: AuditVia | undefined; readonly at: number },
 ): Promise<void> {
   if (voted.length === 0) return;
-  const author = nameAuthor(caller, via);
-  const entries = voted.map(({ threadId, interruptId, review }): AuditEntry => {
-    const vote = review?.votes.find(({ by }) => by === caller.name);
+  const entries = voted.map((one): AuditEntry => {
+    const { threadId, interruptId, review } = one;
+    const answerer = chooseAnswerer(one);
+    const vote = review?.votes.find(({ by }) => by === answerer.name);
     const value = vote === undefined ? null : { verdict: vote.verdict, answer: vote.value };
-    return { ...author, threadId, at, action: "voted", interruptId, runId: null, value }; // settle-votes.2
+    return { ...nameAuthor(answerer, via), threadId, at, action: "voted", interruptId, runId: null, value }; // settle-votes.2
   });
   await tx.putInterrupts(voted);
   await tx.audit(entries);

@@ -22,6 +22,8 @@ export interface Caller {
 
 /** Origin of a call as far as the server can determine it; both members are bounded. */
 export interface Origin {
+  /** The policy by which the server acts for its author; the address is empty then. */
+  readonly policyId?: string;
   readonly address: string;
   readonly userAgent: string | null;
   /** The gateway or the service between the caller and the API. */

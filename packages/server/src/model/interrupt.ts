@@ -150,10 +150,13 @@ export type AuditAction =
   /** A run disabled breakpoints compiled into its graph. */
   | "breakpoints_off"
   /** The deadline passed, but its action was refused. The interrupt stays open. */
-  | "expiry_refused";
+  | "expiry_refused"
+  /** About a policy: the thread of the entry is its id. */
+  | "policy_written"
+  | "policy_revoked";
 
 /** Channel of an action. */
-export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a" | "slack" | "email";
+export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a" | "slack" | "email" | "policy";
 
 export interface AuditEntry {
   readonly threadId: string;

@@ -8,6 +8,7 @@
 //   store-item.ts          an entry of the long-term memory
 //   caller.ts              the caller of a request, and the objects in reach
 //   identity.ts            people, sessions, keys of programs, roles
+//   policy.ts              an answer in advance
 //   status.ts              the transitions of threads and runs
 //   crash-suspects.ts      runs that a crash of their process makes suspect
 //   assistant-defaults.ts  configs of built-in assistants from the settings
@@ -21,6 +22,8 @@ export { BIG_VALUE_UNITS, mayHoldTags, parseStored, TAG } from "./checkpoint.ts"
 export type * from "./checkpoint.ts";
 export type * from "./identity.ts";
 export type * from "./interrupt.ts";
+export { CONFIG_AUTHOR } from "./policy.ts";
+export type * from "./policy.ts";
 export { VALUES_ONLY } from "./run.ts";
 export type * from "./run.ts";
 export type * from "./store-item.ts";

@@ -1,4 +1,5 @@
 // Access port: authentication and authorization of callers.
+import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Caller, Scope, Vote } from "../model/model.ts";
 import type { Tx } from "./storage.ts";
@@ -38,10 +39,14 @@ export interface Access {
    */
   findGrant?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
   /**
-   * False for a vote of a person or a key that no longer exists, or no longer has the role to answer: it does not count
-   * any more. Absent where handlers of the deployment decide.
+   * False for a vote of a person or a key that no longer exists, or no longer has the role to answer, or to
+   * cause the event: it does not count any more. Absent where handlers of the deployment decide.
    */
-  isCurrent?(tx: Pick<Tx, "person" | "keysNamed">, vote: Pick<Vote, "by" | "via">): Promise<boolean>;
+  isCurrent?(
+    tx: Pick<Tx, "person" | "keysNamed">,
+    vote: Pick<Vote, "by" | "via">,
+    event?: AccessEvent,
+  ): Promise<boolean>;
 }
 
 /** Tells open streams of this process that the credentials of a caller may have ended. */

@@ -11,6 +11,7 @@ export type * from "./identity/keys.ts";
 export type * from "./identity/people.ts";
 export type * from "./identity/provider.ts";
 export type * from "./identity/sessions.ts";
+export type * from "./inbox/policies.ts";
 export type * from "./inbox/search.ts";
 export type * from "./interrupts.ts";
 export type * from "./runs.ts";

@@ -8,6 +8,7 @@ import type { KeyTx } from "./identity/keys.ts";
 import type { PeopleTx } from "./identity/people.ts";
 import type { SessionTx } from "./identity/sessions.ts";
 import type { EventTx, SocketTicketTx } from "./events.ts";
+import type { PolicyTx } from "./inbox/policies.ts";
 import type { SearchTx } from "./inbox/search.ts";
 import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
@@ -36,6 +37,7 @@ export interface Tx
     QueueTx,
     IdempotencyTx,
     InterruptTx,
+    PolicyTx,
     SearchTx,
     CheckpointTx,
     EventTx,

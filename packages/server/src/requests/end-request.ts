@@ -1,8 +1,7 @@
 // Request end: a request is answered or cancelled. Whoever comes second gets `request_ended`, with the request.
 import { ApiError, type ErrorCode } from "@holdpoint/base/api-error.ts";
-import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
-import { answerInbox, type InboxCall } from "../inbox/answer-inbox.ts";
+import { answerInbox, type InboxAnswer, type InboxCall } from "../inbox/answer-inbox.ts";
 import { failPaused } from "../inbox/fail-paused.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import type { Caller } from "../model/model.ts";
@@ -30,12 +29,12 @@ export async function answerRequest(
   agent: AgentContext,
   address: RequestAddress,
   call: InboxCall,
-  answer: Json,
+  answer: Pick<InboxAnswer, "resume" | "remember">,
 ): Promise<StoredRequest> {
   const { interrupt } = await settle(agent, address);
   const { requestId: threadId } = address;
   const interruptId = interrupt?.interruptId ?? "";
-  const [result] = await answerInbox(agent, call, [{ threadId, interruptId, resume: answer }]);
+  const [result] = await answerInbox(agent, call, [{ threadId, interruptId, ...answer }]);
   if (result === undefined) throw new Error("an answer has no result");
   if ("run" in result) return waitForRequest(agent, address, hasEnded, { ms: END_MS_MAX });
   if ("pending" in result) throw result.pending;

@@ -12,6 +12,7 @@ import { cronRoutes } from "../routes/crons.ts";
 import { identityRoutes } from "../routes/identity/identity.ts";
 import { auditRoutes } from "../routes/audit/audit.ts";
 import { inboxRoutes } from "../routes/inbox/inbox.ts";
+import { policyRoutes } from "../routes/inbox/policies.ts";
 import { requestRoutes } from "../routes/inbox/requests.ts";
 import { metaRoutes } from "../routes/meta.ts";
 import type { AgentRoute } from "../routes/route.ts";
@@ -142,6 +143,7 @@ function operationRoutes(config: AgentConfig, agent: AgentContext): readonly Age
     ...statelessRoutes(agent, config.keepAliveMs),
     ...inboxRoutes(agent, config.streamHeartbeatMs),
     ...requestRoutes(agent, config.streamHeartbeatMs),
+    ...policyRoutes(agent),
     ...auditRoutes(agent),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),

@@ -9,6 +9,7 @@ import { type Compaction, createCompaction } from "../events/compaction.ts";
 import { type EventHub, type EventLimits, createEventHub } from "../events/event-hub.ts";
 import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
+import { answerByPolicy } from "../policies/answer-by-policy.ts";
 import { createWorker } from "../runs/execute/worker.ts";
 import { createSearchIndexer, type SearchIndexer } from "../inbox/search/search-indexer.ts";
 import type { Worker } from "../context/services.ts";
@@ -58,7 +59,8 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
   const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: chooseFormat(config.notifyUrl) };
   const notifier = createNotifier(target, links.publicUrl, ports.notify !== null, notify?.addresses ?? null);
-  const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, notifier, ...links });
+  const services = { events, compaction, inbox, webhooks, notifier, ...links };
+  const worker = createServerWorker(config, ports, { ...services, agent: () => agent });
   const agent: AgentContext = {
     storage,
     store,
@@ -74,6 +76,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     clock,
     newId,
     log,
+    configPolicies: ports.policies,
     limits: {
       assistantsMax: config.assistantsMax,
       cronsMax: config.cronsMax,
@@ -136,7 +139,7 @@ function createServerWorker(
   ports: AgentServerPorts,
   parts: ServerLinks &
     Pick<ServerContext, "events" | "compaction" | "inbox" | "webhooks"> &
-    Pick<AgentContext, "notifier">,
+    Pick<AgentContext, "notifier"> & { readonly agent: () => AgentContext },
 ): Worker {
   const { storage, graphs, engine, clock, log } = ports;
   const { events, compaction, inbox, webhooks, notifier, counted } = parts;
@@ -156,6 +159,7 @@ function createServerWorker(
       clock,
       log,
       notifier,
+      answerByPolicy: (tx, paused) => answerByPolicy(parts.agent(), tx, paused),
       onPending: inbox.added,
       onRunEnd(run, durationMs, hasWebhooks) {
         counted.onRunEnd(run, durationMs);

@@ -92,6 +92,7 @@ export function serializeAuditEntry(entry: AuditRecord, schema: JsonObject | nul
     via: entry.via ?? "api",
     address: entry.origin?.address ?? null,
     user_agent: entry.origin?.userAgent ?? null,
+    ...(entry.origin?.policyId === undefined ? {} : { policy_id: entry.origin.policyId }),
     thread_id: entry.threadId,
     interrupt_id: entry.interruptId,
     run_id: entry.runId,

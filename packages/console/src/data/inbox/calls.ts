@@ -1,5 +1,6 @@
 // Inbox calls: lists, single items, claims, answers, the audit trail.
 import type { AuditEntry, InboxItem } from "@holdpoint/api/inbox.ts";
+import type { Remember } from "@holdpoint/api/policies.ts";
 import { call } from "../../api/client.ts";
 import { apiKey, callerName } from "../../api/credentials.ts";
 import { problemFrom, type ApiProblem } from "../../api/problem.ts";
@@ -85,6 +86,8 @@ export interface Answer {
   readonly interrupt_id: string;
   /** Absent at a breakpoint. */
   readonly resume?: Json;
+  /** Also a policy for later questions. */
+  readonly remember?: Remember;
 }
 
 export interface AnswerResult {

@@ -20,7 +20,7 @@ export const ACTIONS = [
   ["claimed,released,assigned,reopened", "Claims and assignments"],
 ] as const;
 
-export const CHANNELS = ["inbox", "api", "slack", "email", "deadline", "mcp", "a2a", "server"] as const;
+export const CHANNELS = ["inbox", "api", "slack", "email", "deadline", "policy", "mcp", "a2a", "server"] as const;
 
 const DAY_MS = 86_400_000;
 export const PERIODS = [

@@ -16,6 +16,8 @@ import {
   checkpointerRemarks,
 } from "./checkpointer-section.ts";
 import { keyRefusal, keyRemark, sectionRemarks } from "./config-keys.ts";
+import type { Policy } from "../../model/model.ts";
+import { POLICIES_SECTION } from "./policies-section.ts";
 import { DEADLINES_SECTION, type DeadlineRules, deadlineRemarks, deadlineRules } from "./deadlines-section.ts";
 import { EXPORT_PATH_FORM, type ExportPath, parseExportPath } from "./export-path.ts";
 import { HTTP_SECTION, type HttpConfig, httpConfig, httpRemarks } from "./http-section.ts";
@@ -54,6 +56,7 @@ export interface GraphsConfig {
   readonly ui: UiConfig | null;
   readonly deadlines: DeadlineRules;
   readonly answers: AnswerRules;
+  readonly policies: readonly Policy[];
   readonly remarks: readonly string[];
 }
 
@@ -84,6 +87,7 @@ const FILE = z.looseObject({
   ui_config: z.looseObject({ shared: z.array(z.string()).optional() }).nullish(),
   interrupt_deadlines: DEADLINES_SECTION.optional(),
   interrupt_answers: ANSWERS_SECTION.optional(),
+  policies: POLICIES_SECTION.optional(),
 });
 
 const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
@@ -144,6 +148,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
     ui: uiConfig(parsed.data),
     deadlines,
     answers: parsed.data.interrupt_answers ?? "checked",
+    policies: parsed.data.policies ?? [],
     remarks: [
       ...graphRemarks(parsed.data.graphs),
       ...Object.entries(parsed.data).flatMap(([key, value]) => keyRemark(key, value, HANDLED_KEYS) ?? []),

@@ -128,6 +128,9 @@ function plain(given: unknown): JsonObject {
 /** Events that older catch-all handlers would allow with the rest (auth-handlers.2). */
 const EXPLICIT: ReadonlySet<string> = new Set([
   "assistants:administrate",
+  "policies:administrate",
+  "policies:create",
+  "policies:delete",
   "keys:create",
   "keys:search",
   "keys:delete",
@@ -143,6 +146,7 @@ const WIDER: ReadonlyMap<string, string> = new Map([
   ["requests:read", "threads:read"],
   ["requests:search", "threads:search"],
   ["requests:cancel", "threads:update"],
+  ["policies:search", "threads:search"],
 ]);
 
 /** The event as the handlers know it: a handler of exactly this name, otherwise the wider event. */

@@ -44,7 +44,8 @@ const SHA_DIGITS = 64;
 /** audit-chain.1. */
 export function auditDigest(entry: AuditEntry): string {
   const { threadId, at, action, by, interruptId, runId, value, via, origin } = entry;
-  const from = origin === undefined ? null : [origin.address, origin.userAgent];
+  const policy = origin?.policyId === undefined ? [] : [origin.policyId];
+  const from = origin === undefined ? null : [origin.address, origin.userAgent, ...policy];
   const author = by.toWellFormed(); // as the embedded database stores it
   const content = JSON.stringify([threadId, at, action, author, interruptId, runId, via ?? null, from, value]);
   return `${hash("sha256", content)} ${at} ${threadId}`;

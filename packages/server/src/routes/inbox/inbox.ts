@@ -60,6 +60,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
         threadId: answer.thread_id,
         interruptId: answer.interrupt_id,
         resume: answer.resume,
+        remember: answer.remember ?? null,
       }));
       const results = await answerInbox(
         agent,

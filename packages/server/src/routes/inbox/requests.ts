@@ -68,9 +68,14 @@ export function requestRoutes(agent: AgentContext, keepAliveMs: number): readonl
     route(contract.answerRequest, (call) =>
       orEnded(agent, call, async () => {
         const { body, scope, ask, request } = call;
+        const remember = body.remember ?? null;
         const caller = chooseAuthor(agent, call.caller, body.by ?? undefined);
         const inbox = { caller, scope, ask, idempotencyKey: readIdempotencyKey(request) ?? null };
-        return reply(agent, call, await answerRequest(agent, readAddress(call), inbox, body.answer ?? null));
+        return reply(
+          agent,
+          call,
+          await answerRequest(agent, readAddress(call), inbox, { resume: body.answer ?? null, remember }),
+        );
       }),
     ),
     route(contract.cancelRequest, (call) =>

@@ -27,7 +27,7 @@ import { findFirstRun } from "../../webhooks/a2a-event.ts";
 import { findTraceLink } from "./trace-link.ts";
 import { refuseOnRequest } from "./request-only.ts";
 import type { RunStart, GivenStart, StartRequest } from "./run-start.ts";
-import { type Target, chooseTarget, answeredWaits } from "./run-target.ts";
+import { type Target, answererFor, chooseTarget, answeredWaits } from "./run-target.ts";
 import { placeInQueue } from "./queue-placement.ts";
 
 export interface StartedRun {
@@ -114,7 +114,9 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
   await requireRightsFor(agent, tx, { request, thread, target });
-  await storeVotes(tx, target.changed, { caller, via: call.via, at });
+  const answering = { caller, chooseAnswerer: answererFor(call, caller), via: call.via, at };
+  await storeVotes(tx, target.changed, answering);
+  if (answers !== null || voted.length > 0) await start.answered?.(tx);
   if (answers === null && voted.length > 0) return { run: null, voted, metadata: thread.metadata };
   await checkGraphCompatibility(agent.graphs, tx, {
     thread,
@@ -166,7 +168,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
   } else {
     await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }); // start-run.1
-    const resolved = { caller, via: call.via, run, intent, answers, forkFrom, thread, known, breakpoint, at };
+    const resolved = { ...answering, run, intent, answers, forkFrom, thread, known, breakpoint };
     closed = await resolveOnStart(tx, resolved);
   }
   await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });

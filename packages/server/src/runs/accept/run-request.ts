@@ -53,6 +53,8 @@ export interface RunCall {
   readonly reach: Reach;
   /** Channel of the call; `api` if absent. In the inbox, assignments to others apply. */
   readonly via?: AuditVia;
+  /** Who gives each answer, by interrupt id, if not the caller. */
+  readonly answerers?: ReadonlyMap<string, Caller>;
   /** Requires that the thread is paused at this breakpoint. */
   readonly atBreakpoint?: string;
   /** What the caller may do beyond running (bypass.ts). */

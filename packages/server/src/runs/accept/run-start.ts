@@ -16,6 +16,8 @@ export interface RunStart {
   readonly call: RunCall;
   /** Precondition in the same transaction. An error from it refuses the run. */
   readonly first?: (tx: Tx) => Promise<void>;
+  /** Writes of the same transaction, once its answers are taken, or count as votes; not for a repeated call. */
+  readonly answered?: (tx: Tx) => Promise<void>;
   /** Properties of the thread, if the call creates it. */
   readonly newThread?: Pick<Thread, "ttlMs" | "ttlStrategy" | "onCompletion">;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import { answererRefusal, requireAssignable } from "../../interrupts/assignments.ts";
 import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
 import { type Intent, atBreakpoint, gotoTargets, withoutEnd } from "../../interrupts/run-intent.ts";
-import { settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
+import { type ChooseAnswerer, settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
 import { openInterrupts } from "../../interrupts/problem-details.ts";
 import { reviewRefusal } from "../../model/review/reviewers.ts";
 import { countVote } from "../../model/review/votes.ts";
@@ -83,6 +83,10 @@ interface Answering {
   readonly at: number;
 }
 
+export function answererFor({ answerers }: Pick<RunCall, "answerers">, caller: Caller): ChooseAnswerer {
+  return ({ interruptId }) => answerers?.get(interruptId) ?? caller;
+}
+
 /** Gateways for the models of other programs. */
 const PROGRAMS: ReadonlySet<string> = new Set(["mcp", "a2a"]);
 
@@ -93,7 +97,8 @@ async function settle(
   { intent, forkFrom, caller, call, known, assistant, at }: Answering,
 ): Promise<SettledAnswers> {
   const { via } = call;
-  const refusal = answererRefusal(caller, via, at);
+  const chooseAnswerer = answererFor(call, caller);
+  const refusal = answererRefusal(chooseAnswerer, via, at);
   const accepted = acceptAnswers(thread, known, intent.resume, {
     olderCheckpoint: forkFrom,
     fork: intent.fork === true,
@@ -108,7 +113,7 @@ async function settle(
       throw new ApiError("forbidden", detail, { interrupt_id: interrupt.interruptId });
     }
   }
-  return forkFrom === null ? settleVotes(accepted, caller, at) : { answers: accepted, voted: [], changed: [] };
+  return forkFrom === null ? settleVotes(accepted, chooseAnswerer, at) : { answers: accepted, voted: [], changed: [] };
 }
 
 /**

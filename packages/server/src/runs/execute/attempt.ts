@@ -86,7 +86,7 @@ function publishDeparture({ run }: Claimed, left: Executed["left"], { engine, en
 /** worker.2. */
 function publishEnd(
   { run, direct }: Claimed,
-  ended: { readonly finished: Finished; readonly valuesText: () => string; readonly durationMs: number },
+  ended: Pick<Executed, "byPolicy" | "valuesText"> & { readonly finished: Finished; readonly durationMs: number },
   ports: AttemptPorts,
 ): void {
   const { finished, valuesText, durationMs } = ended;
@@ -94,6 +94,7 @@ function publishEnd(
   ports.onPending(finished.pending, finished.metadata);
   const describe = (): RunEnd => ({ run: after, pause, interrupts, valuesText: valuesText() });
   ports.ends.ended(run, describe, !direct);
+  ended.byPolicy?.publish();
   ports.onRunEnd(after, durationMs, finished.hasWebhooks);
   const { status, endedBy, attempt, graphId } = after;
   const ids = { run_id: run.runId, thread_id: run.threadId, graph_id: graphId };

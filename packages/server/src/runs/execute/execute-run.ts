@@ -19,7 +19,7 @@ import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
-import type { ExecutePorts } from "./execution-ports.ts";
+import type { ExecutePorts, PolicyAnswers } from "./execution-ports.ts";
 import { pauseBefore, requeueAfterOutage } from "./requeue-after-outage.ts";
 import { requeueRun } from "./requeue-run.ts";
 import { type OwnSink, committed, createSink, restore, refusalReason } from "./run-sink.ts";
@@ -28,6 +28,8 @@ import { announcer } from "../../webhooks/run-ended-event.ts";
 export interface Executed {
   /** Null if the run did not end here. */
   readonly finished: Finished | null;
+  /** Null unless policies answered. */
+  readonly byPolicy?: PolicyAnswers | null;
   readonly left: "deleted" | "taken_over" | "requeued" | "not_stored";
   readonly next: Claimed | null;
   /** JSON text of the final state. */
@@ -82,10 +84,13 @@ export async function executeRun(
       });
       // Only with the lock: before, the failure may be that of a transaction that the storage is about to repeat.
       sink.check(); // execute-run.1, execute-run.4: earlier writes have ended, or are in this transaction
-      if (finished !== null) await ports.notifier.notify(tx, finished);
       drained = await storeEndEvents(tx, finished, { ...result, valuesText }, ports);
       const left = finished === null ? await refusalReason(tx, run) : ("deleted" as const);
-      return { finished, left, next: await ports.claimNext(tx) };
+      const byPolicy = finished === null ? null : await ports.answerByPolicy(tx, finished);
+      const rest = finished === null || byPolicy === null ? finished : { ...finished, pending: byPolicy.pending };
+      if (finished !== null)
+        await ports.notifier.notify(tx, byPolicy === null ? finished : { ...finished, pending: byPolicy.open });
+      return { finished: rest, byPolicy, left, next: await ports.claimNext(tx) };
     });
     committed(drained);
     return { ...stored, valuesText };

@@ -3,6 +3,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Claimed } from "./claim-run.ts";
+import type { Finished } from "./finish-run.ts";
 import type { EventHub } from "../../events/event-hub.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import type { Interrupt, Run } from "../../model/model.ts";
@@ -18,6 +19,16 @@ export interface WorkerOptions {
   readonly askAgainMax: number;
 }
 
+/** Answers of policies to the questions of a pause. */
+export interface PolicyAnswers {
+  /** The items that stay open, for messages. */
+  readonly open: readonly Interrupt[];
+  /** Those of them that can be answered now. */
+  readonly pending: readonly Interrupt[];
+  /** Called after the commit. */
+  readonly publish: () => void;
+}
+
 export interface WorkerPorts {
   readonly storage: Storage;
   readonly graphs: Graphs;
@@ -26,6 +37,8 @@ export interface WorkerPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly notifier: Notifier;
+  /** Called in the transaction that stores new questions. @returns null if no policy answers */
+  readonly answerByPolicy: (tx: Tx, paused: Finished) => Promise<PolicyAnswers | null>;
   readonly onRunEnd: (run: Run, durationMs: number, hasWebhooks: boolean) => void;
   /** Called after the commit with the new inbox items. */
   readonly onPending: (items: readonly Interrupt[], metadata: JsonObject) => void;
@@ -54,4 +67,5 @@ export interface ExecutePorts {
   readonly events: EventHub;
   readonly eventLog: EventLog;
   readonly notifier: Notifier;
+  readonly answerByPolicy: WorkerPorts["answerByPolicy"];
 }

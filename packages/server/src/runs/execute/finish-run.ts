@@ -38,6 +38,8 @@ export interface Finished {
   readonly run: Run;
   readonly pause: PauseKind | null;
   readonly interrupts: readonly Interrupt[];
+  /** Those of them that were never asked before. */
+  readonly asked: readonly Interrupt[];
   /** Open inbox items after the end: interrupts or the breakpoint. */
   readonly pending: readonly Interrupt[];
   /** Inbox items that were open until the end. */
@@ -141,6 +143,7 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
   const closed = interrupts.changed.filter(({ state }) => state === "abandoned");
   return {
     ...ended,
+    asked: pausedOn.filter((one) => !known.some(({ interruptId }) => interruptId === one.interruptId)),
     pending,
     closed,
     metadata: thread.metadata,

@@ -97,7 +97,7 @@ function searchPage(query: AuditQuery, { columns, end, match }: SearchedPage, { 
     sql: `SELECT ${columns}, i.graph_id, i.assistant_id, i.node, i.kind, i.created_at AS asked_at, i.response_schema,
         CASE WHEN octet_length(i.value) <= ${ITEM_UNITS_MAX} THEN i.value END AS item_value,
         r.status AS run_status, r.ended_by
-      FROM ${first?.sql ?? ""} ${schema}audit AS a JOIN ${schema}threads AS t ON t.thread_id = a.thread_id
+      FROM ${first?.sql ?? ""} ${schema}audit AS a LEFT JOIN ${schema}threads AS t ON t.thread_id = a.thread_id
       LEFT JOIN ${oneRow(INTERRUPT)} LEFT JOIN ${oneRow(RUN)}
       WHERE ${parts.map((part) => part.sql).join(" AND ")}
       ORDER BY a.at DESC, a.thread_id DESC, a.seq DESC LIMIT ?`,

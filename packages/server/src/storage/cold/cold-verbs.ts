@@ -6,6 +6,7 @@ import type {
   KeyTx,
   NoticeTx,
   PeopleTx,
+  PolicyTx,
   PruneTx,
   SessionTx,
   SocketTicketTx,
@@ -19,6 +20,7 @@ import { fingerprintVerbs } from "./fingerprints.ts";
 import { keyVerbs } from "./keys.ts";
 import { noticeVerbs } from "./notices.ts";
 import { peopleVerbs } from "./people.ts";
+import { policyVerbs } from "./policies.ts";
 import { pruneVerbs } from "./prune.ts";
 import { sessionVerbs } from "./sessions.ts";
 import { webhookVerbs } from "./webhooks.ts";
@@ -30,6 +32,7 @@ export type ColdTx = AssistantTx &
   KeyTx &
   NoticeTx &
   PeopleTx &
+  PolicyTx &
   PruneTx &
   SessionTx &
   SocketTicketTx &
@@ -45,6 +48,7 @@ export function coldVerbs(sql: ColdSql): ColdTx {
     ...keyVerbs(sql),
     ...noticeVerbs(sql),
     ...peopleVerbs(sql),
+    ...policyVerbs(sql),
     ...pruneVerbs(sql),
     ...sessionVerbs(sql),
     ...webhookVerbs(sql),

@@ -132,6 +132,12 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...text("key_id", "name", "hash", "role", "created_by"),
     ...integer("created_at", "expires_at", "used_at"),
   }),
+  table("policies", ["policy_id"], {
+    ...jsontext("conditions", "answer", "reach"),
+    ...text("policy_id", "created_by"),
+    ...integer("created_at", "until"),
+    is_admin: "boolean",
+  }),
   table("socket_tickets", ["digest"], { ...text("digest", "caller", "headers"), ...integer("expires_at") }),
   table("events", ["seq"], {
     ...text("thread_id", "run_id", "lines"),

@@ -71,6 +71,7 @@ const MAY_BE_READ_WHOLE = new Set([
   "people",
   "sessions",
   "api_keys",
+  "policies",
   "meta",
   "audit_heads",
   "commits",

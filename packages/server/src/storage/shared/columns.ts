@@ -7,6 +7,7 @@ import type {
   Cron,
   Interrupt,
   Notice,
+  Policy,
   Run,
   Person,
   RunWebhook,
@@ -200,6 +201,11 @@ export const SESSION_COLUMNS = columns<Session>()({
     createdAt usedAt expiresAt`,
   json: "claims",
   names: { sealedIdToken: "id_token" },
+});
+
+export const POLICY_COLUMNS = columns<Omit<Policy, "isAdmin">>()({
+  plain: "policyId createdBy createdAt until",
+  json: "conditions answer reach",
 });
 
 export const KEY_COLUMNS = columns<StoredKey>()({

@@ -19,4 +19,8 @@ import { THREAD_TABLES } from "./thread-tables.ts";
 export const MIGRATIONS: readonly string[] = [
   PROCESS_TABLES + THREAD_TABLES + INBOX_TABLES + CATALOGUE_TABLES + PEOPLE_TABLES + MESSAGE_TABLES,
   `ALTER TABLE holdpoint.runs ADD COLUMN cancel_reason TEXT`,
+  `CREATE TABLE holdpoint.policies (
+    policy_id TEXT COLLATE "C" PRIMARY KEY, conditions TEXT NOT NULL, answer TEXT NOT NULL, reach TEXT,
+    created_by TEXT NOT NULL, is_admin BOOLEAN NOT NULL, created_at BIGINT NOT NULL, until BIGINT
+  )`,
 ];

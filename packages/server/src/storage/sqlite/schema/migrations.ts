@@ -8,4 +8,8 @@ import { THREAD_TABLES } from "./thread-tables.ts";
 export const MIGRATIONS: readonly string[] = [
   THREAD_TABLES + INBOX_TABLES + CATALOGUE_TABLES + PEOPLE_TABLES + MESSAGE_TABLES,
   "ALTER TABLE runs ADD COLUMN cancel_reason TEXT",
+  `CREATE TABLE policies (
+    policy_id TEXT NOT NULL PRIMARY KEY, conditions TEXT NOT NULL, answer TEXT NOT NULL, reach TEXT,
+    created_by TEXT NOT NULL, is_admin INTEGER NOT NULL, created_at INTEGER NOT NULL, until INTEGER
+  )`,
 ];
