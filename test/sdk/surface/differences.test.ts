@@ -210,12 +210,12 @@ const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
-    subject: "encryption at rest (`LANGGRAPH_AES_KEY`, `encryption`)",
-    reference: "the hosted server encrypts what it stores",
-    here: "the server does not start, because it would store in plain text",
+    subject: "encrypted metadata (`LANGGRAPH_AES_JSON_KEYS`), encryption handlers (`encryption`)",
+    reference: "named members of metadata are encrypted, by a key or by a handler",
+    here: "the server does not start: [encryption](encryption.md) leaves metadata plain, because calls search by it",
     check: async () => {
-      const started = startServerHere({ env: { LANGGRAPH_AES_KEY: "0123456789abcdef" } });
-      await assert.rejects(started, /LANGGRAPH_AES_KEY: .*plain text/);
+      const started = startServerHere({ env: { LANGGRAPH_AES_JSON_KEYS: "email" } });
+      await assert.rejects(started, /LANGGRAPH_AES_JSON_KEYS: .*metadata plain/);
     },
   },
   {

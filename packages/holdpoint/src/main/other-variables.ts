@@ -5,13 +5,14 @@
 import { ConfigError, type Env } from "@holdpoint/base/config/config.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 
-const ENCRYPTION =
-  "this server does not encrypt what it stores and would store in plain text: remove the variable, and encrypt the volume or the database";
+const METADATA =
+  "this server leaves metadata plain, because calls search by it, and with keys seals every other value whole: remove the variable, and keep what it names out of metadata";
+const CUSTOM =
+  "this server runs no encryption of a deployment's own: remove the variable, and set HOLDPOINT_ENCRYPTION_KEYS";
 
 const REFUSED: Readonly<Record<string, string>> = {
-  LANGGRAPH_AES_KEY: ENCRYPTION,
-  LANGGRAPH_AES_JSON_KEYS: ENCRYPTION,
-  LANGGRAPH_ENCRYPTION: ENCRYPTION,
+  LANGGRAPH_AES_JSON_KEYS: METADATA,
+  LANGGRAPH_ENCRYPTION: CUSTOM,
 };
 
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {

@@ -8,6 +8,7 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Dumpable } from "@holdpoint/server/storage/dump/dump.ts";
 import type { Versions } from "@holdpoint/server/storage/shared/schema-version.ts";
+import { openKeys } from "./encryption.ts";
 import { readTableConfig, openLog, type Host, readLimits } from "./host.ts";
 
 export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
@@ -15,13 +16,14 @@ export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits
 /** @param library version of LangGraph, recorded beside the data */
 export async function openStorage(host: Host, config: AgentConfig, library: string, log: Log): Promise<OpenedStorage> {
   const versions = { holdpoint: host.product.version, library };
+  const keys = await openKeys(config);
   if (config.databaseUri !== null) {
     const { createPostgresStorage } = await import("@holdpoint/server/storage/postgres/storage.ts");
-    return createPostgresStorage({ uri: config.databaseUri, poolMax: config.postgresPoolMax, versions, log });
+    return createPostgresStorage({ uri: config.databaseUri, poolMax: config.postgresPoolMax, versions, log, keys });
   }
   const { createSqliteStorage } = await import("@holdpoint/server/storage/sqlite/storage.ts");
   const owner = `process ${host.processId} (holdpoint, started ${new Date().toISOString()})`;
-  return createSqliteStorage({ folder: config.dataDir, owner, versions, log });
+  return createSqliteStorage({ folder: config.dataDir, owner, versions, log, keys });
 }
 
 /** The parts that runs and their readers need beside storage. @throws {ConfigError} without a shared database */

@@ -87,6 +87,6 @@ async function compactRun(storage: Storage, { threadId, runId }: RunKey): Promis
     if (row === undefined) return;
     afterSeq = row.seq;
     const lines = withoutLines(row.lines, isGone);
-    if (lines !== null) await storage.transaction((tx) => tx.replaceLines(threadId, row.seq, lines));
+    if (lines !== null) await storage.transaction((tx) => tx.replaceLines(row, lines));
   }
 }

@@ -48,7 +48,7 @@ export interface EventTx {
   /** The `seq` of the thread's newest row; 0 if it has none. */
   newestEvents(threadId: string): Awaitable<number>;
   /** Replaces the lines of a row, whose ids stay as they are. */
-  replaceLines(threadId: string, seq: number, lines: string): Awaitable<void>;
+  replaceLines(row: StoredEvents, lines: string): Awaitable<void>;
   /** Every row from now on has a `seq` above `least`. */
   raiseEventSeq(least: number): Awaitable<void>;
   eventExtent(threadId: string, runId: string): Awaitable<EventExtent | null>;

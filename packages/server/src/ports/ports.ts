@@ -15,6 +15,7 @@ export type * from "./inbox/policies.ts";
 export type * from "./inbox/search.ts";
 export type * from "./interrupts.ts";
 export type * from "./runs.ts";
+export type * from "./sealing.ts";
 export type * from "./storage.ts";
 export type * from "./store.ts";
 export type * from "./threads.ts";

@@ -12,6 +12,7 @@ import type { PolicyTx } from "./inbox/policies.ts";
 import type { SearchTx } from "./inbox/search.ts";
 import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
+import type { SealingTx } from "./sealing.ts";
 import type { StoreTx } from "./store.ts";
 import type { CopyTx, PruneTx, ThreadTx } from "./threads.ts";
 import type { NoticeTx, WebhookTx } from "./webhooks.ts";
@@ -33,6 +34,7 @@ export interface Tx
     ThreadTx,
     CopyTx,
     PruneTx,
+    SealingTx,
     RunTx,
     QueueTx,
     IdempotencyTx,

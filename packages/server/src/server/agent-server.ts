@@ -17,6 +17,7 @@ import { inboxChoices } from "@holdpoint/api/inbox-filter.ts";
 import { countInbox } from "../inbox/inbox-counts.ts";
 import { searchedBy } from "../routes/inbox/inbox-query.ts";
 import { syncWithPeers } from "./peer-sync.ts";
+import { createReseal } from "./reseal.ts";
 import { createRetention } from "./retention.ts";
 import { createServerContext, type ServerContext, countSlots } from "./server-context.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
@@ -112,7 +113,7 @@ function createPort(
 /** The parts in the order of their start. They stop in reverse. */
 function listParts(
   config: AgentConfig,
-  { engine, store, threadTtl, signIn }: AgentServerPorts,
+  { engine, store, threadTtl, signIn, storage, clock, log }: AgentServerPorts,
   { agent, worker, events, compaction, inbox, webhooks, notify, crons, search }: ServerContext,
   { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
 ): readonly Service[] {
@@ -140,6 +141,7 @@ function listParts(
     search,
     store,
     createDeadlines(agent, engine.peers.alone ? undefined : DEADLINE_POLL_MS),
+    ...(config.role === "api" ? [] : [createReseal({ storage, clock, log })]),
     createRetention(agent, {
       runsMs: config.keepRunsMs,
       checkpointsMs: config.keepCheckpointsMs,

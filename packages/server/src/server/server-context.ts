@@ -41,6 +41,11 @@ export interface ServerLinks {
   readonly counted: AgentMetrics;
 }
 
+/** The index has plain words, so encryption turns it off by default. */
+function isSearched({ search, encryptionKeys }: AgentConfig): boolean {
+  return search ?? encryptionKeys === null;
+}
+
 export function countSlots(config: AgentConfig): number {
   return config.role === "api" ? 0 : config.jobsPerWorker;
 }
@@ -91,7 +96,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);
-  const search = createSearchIndexer(agent);
+  const search = createSearchIndexer(agent, isSearched(config));
   return { agent, events, compaction, inbox, webhooks, notify, worker, crons, search };
 }
 

@@ -14,6 +14,7 @@ import {
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
 import { apiKeysSetting } from "../auth/api-keys.ts";
 import { SIGN_IN_SETTINGS } from "./sign-in-settings.ts";
+import { ENCRYPTION_SETTINGS } from "@holdpoint/base/config/encryption-settings.ts";
 import { DATA_SETTINGS, DATABASE_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
 import { HOST_SETTINGS } from "@holdpoint/base/config/host-settings.ts";
 import type { AgentLimits } from "./limits.ts";
@@ -88,6 +89,11 @@ export const AGENT_SETTINGS = {
     { min: 2, max: 1000 },
     { meaning: "Maximum number of PostgreSQL connections of this process." },
   ),
+  ...ENCRYPTION_SETTINGS,
+  search: boolean("HOLDPOINT_SEARCH", null, {
+    meaning:
+      "Keep an index of the words of threads and items, which stand there in plain text. Default: yes, and no with encryption keys.",
+  }),
   role: choice("HOLDPOINT_ROLE", "all", ["all", "api", "worker"], {
     meaning:
       "Role of this process with DATABASE_URI: serve calls (`api`), execute runs (`worker`), or both. --role takes precedence.",

@@ -29,7 +29,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 
 const REFUSED: Readonly<Record<string, string>> = {
   encryption:
-    "this server has no encryption handlers and would store in plain text: remove the key, and encrypt the volume or the database",
+    "this server runs no encryption handlers: remove the key, and set HOLDPOINT_ENCRYPTION_KEYS",
 };
 
 /** @returns null for a key with an effect elsewhere, or one that needs no warning */

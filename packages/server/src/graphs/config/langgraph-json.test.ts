@@ -83,7 +83,7 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
   {
     name: "encryption",
     content: { graphs, encryption: { path: "./e.ts:e" } },
-    says: /encryption: .*plain text.*encrypt the volume/,
+    says: /encryption: .*HOLDPOINT_ENCRYPTION_KEYS/,
   },
   { name: "ui that is a text", content: { graphs, ui: "./ui.tsx" }, says: /ui: / },
   { name: "no graphs", content: {}, says: /graphs: is missing: write \{"graphs": / },

@@ -17,6 +17,7 @@ async function startIndexer() {
       return [];
     },
     sweepUnindexed: async () => null,
+    switchSearch: () => undefined,
   };
   const indexer = createSearchIndexer({
     clock: {

@@ -4,9 +4,10 @@
 //     CATCH_UP_BATCHES batches.
 //   search-indexer.2. Without searches, changes are indexed while no run has executed for IDLE_MS, or after BUSY_MS.
 //     One look at the worker is not enough: the runs of a full load may all pause in the same commit.
+//   search-indexer.4. Switched off, it deletes the index, and refuses searches. Notes of changes are still taken away.
 //   search-indexer.3. A failed batch is tried again. No batch holds the event loop for long: each thread is read in a
 //     transaction of its own.
-import { describeError } from "@holdpoint/base/api-error.ts";
+import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
@@ -29,7 +30,11 @@ const ITEMS_MAX = 200;
 const TRAIL_MAX = 1000;
 const STATE_UNITS_MAX = 1_000_000;
 
-export function createSearchIndexer(agent: AgentContext): SearchIndexer {
+const OFF =
+  "The server keeps no words of threads and items (HOLDPOINT_SEARCH): use filters, or metadata, instead of a search.";
+
+/** @param isOn search-indexer.4 */
+export function createSearchIndexer(agent: AgentContext, isOn = true): SearchIndexer {
   const { clock, log, storage } = agent;
   let cancel: () => void = () => undefined;
   const state = { stopped: false };
@@ -46,7 +51,8 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
     const claimed = found ?? [...again, ...(await storage.transaction((tx) => tx.unindexedThreads(BATCH_THREADS, at)))];
     if (claimed.length === 0) return false;
     try {
-      await indexThreads(agent, claimed);
+      if (isOn) await indexThreads(agent, claimed);
+      else await storage.transaction((tx) => tx.indexed(claimed)); // search-indexer.4
     } catch (error) {
       failed = [...failed, ...claimed]; // search-indexer.3
       log.warning("search_index_failed", { threads: claimed.length, reason: describeError(error).message });
@@ -82,7 +88,9 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
   return {
     name: "search index",
     async start() {
+      await storage.transaction((tx) => tx.switchSearch(isOn));
       cancel = clock.after(IDLE_MS, () => {
+        if (!isOn) return void tick();
         void sweep(agent, state, (found) => next(() => batch(found))).catch((error: unknown) => {
           log.warning("search_index_failed", { threads: 0, reason: describeError(error).message });
         });
@@ -95,6 +103,7 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
       await working;
     },
     async catchUp() {
+      if (!isOn) throw new ApiError("search_off", OFF);
       for (let at = 0; at < CATCH_UP_BATCHES && !state.stopped; at++) {
         if (!(await next(() => batch(null)))) return; // search-indexer.1
       }

@@ -42,7 +42,8 @@ export function searchVerb(sql: ColdSql, dialect: AuditDialect, entries: AuditCo
       const match = query.search.length === 0 ? null : dialect.matchWords(query.search);
       const end = match?.isIndexed === true ? null : await findEnd(sql, query);
       const page = searchPage(query, { columns: entries.columns, end, match }, { sql, ...dialect });
-      return toPage(query, await sql.all(page.sql, ...page.values), { end, readRecord: entries.readRecord });
+      const rows = await sql.all(page.sql, ...page.values);
+      return toPage(query, rows, { end, readRecord: entries.readRecord, sealing: sql.sealing });
     },
   };
 }
@@ -142,11 +143,11 @@ function buildFilters(query: AuditQuery, { schema, isOneOf, containsOneOf, toSea
 function toPage(
   query: AuditQuery,
   rows: readonly Row[],
-  { end, readRecord }: Pick<SearchedPage, "end"> & Pick<AuditColumns, "readRecord">,
+  { end, readRecord, sealing }: Pick<SearchedPage, "end"> & Pick<AuditColumns, "readRecord"> & Pick<ColdSql, "sealing">,
 ): AuditRows {
   const found = rows.slice(0, query.limit).map((row) => ({
     entry: readRecord(row),
-    item: toItem(row),
+    item: toItem(sealing, row),
     run:
       typeof row["run_status"] === "string"
         ? { status: row["run_status"] as RunStatus, endedBy: row["ended_by"] as EndedBy | null }
@@ -156,8 +157,10 @@ function toPage(
   return { rows: found, next: rows.length > query.limit && last !== undefined ? last : end };
 }
 
-function toItem(row: Row): AuditRows["rows"][number]["item"] {
-  const { graph_id: graphId, assistant_id: assistantId, node, kind, item_value: value, response_schema: schema } = row;
+function toItem({ open }: ColdSql["sealing"], row: Row): AuditRows["rows"][number]["item"] {
+  const { graph_id: graphId, assistant_id: assistantId, node, kind } = row;
+  const value = open("interrupts", "value", row, row["item_value"]);
+  const schema = open("interrupts", "response_schema", row, row["response_schema"]);
   if (typeof kind !== "string") return null;
   return {
     graphId: String(graphId),

@@ -2,14 +2,16 @@
 // value. SQLite answers at once, PostgreSQL later.
 import type { Awaitable } from "../../ports/ports.ts";
 import type { ColumnKind, Columns } from "../shared/columns.ts";
+import type { Sealing } from "../shared/sealing.ts";
 
 /** A list is for `isOneOf` and `containsOneOf`. */
-export type Value = string | number | null | readonly string[];
+export type Value = string | number | null | Uint8Array | readonly string[];
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface ColdSql {
   /** Stands before the name of each table. */
   readonly schema: "" | "holdpoint.";
+  readonly sealing: Sealing;
   /** First row, or null. */
   get(sql: string, ...values: Value[]): Awaitable<Row | null>;
   all(sql: string, ...values: Value[]): Awaitable<readonly Row[]>;
@@ -69,7 +71,9 @@ export function coldTable<T extends object>(sql: ColdSql, name: string, columns:
   const from = `${sql.schema}${name}`;
   const read = (row: Row): T => {
     const value: Record<string, unknown> = {};
-    for (const [field, [column, kind]] of fields) value[field] = readCell(sql, kind, row[column]);
+    for (const [field, [column, kind]] of fields) {
+      value[field] = readCell(sql, kind, sql.sealing.open(name, column, row, row[column]));
+    }
     return value as T;
   };
   const insertion = `INSERT INTO ${from} (${list}) VALUES (${names.map(() => "?").join(", ")})`;
@@ -80,14 +84,17 @@ export function coldTable<T extends object>(sql: ColdSql, name: string, columns:
     read,
     readOrNull: (row) => (row === null ? null : read(row)),
     insert(value, conflict = "") {
-      const cells = fields.map(([field, [, kind]]) => writeCell(sql, kind, value[field]));
-      sql.run(`${insertion} ${conflict}`, ...cells);
+      const row = Object.fromEntries(fields.map(([field, [column, kind]]) => [column, writeCell(sql, kind, value[field])]));
+      sql.run(`${insertion} ${conflict}`, ...Object.values(sql.sealing.sealRow(name, row)));
     },
     patch(keyColumn, key, patch) {
       const given = fields.filter(([field]) => field in patch);
       if (given.length === 0) return;
       const sets = given.map(([, [column]]) => `${column} = ?`).join(", ");
-      const cells = given.map(([field, [, kind]]) => writeCell(sql, kind, patch[field]));
+      const row = { [keyColumn]: key };
+      const cells = given.map(([field, [column, kind]]) =>
+        sql.sealing.seal(name, column, row, writeCell(sql, kind, patch[field])),
+      );
       sql.run(`UPDATE ${from} SET ${sets} WHERE ${keyColumn} = ?`, ...cells, key);
     },
     async remove(where, ...values) {

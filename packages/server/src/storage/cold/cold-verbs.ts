@@ -8,6 +8,7 @@ import type {
   PeopleTx,
   PolicyTx,
   PruneTx,
+  SealingTx,
   SessionTx,
   SocketTicketTx,
   WebhookTx,
@@ -22,6 +23,7 @@ import { noticeVerbs } from "./notices.ts";
 import { peopleVerbs } from "./people.ts";
 import { policyVerbs } from "./policies.ts";
 import { pruneVerbs } from "./prune.ts";
+import { sealingVerbs } from "./sealing.ts";
 import { sessionVerbs } from "./sessions.ts";
 import { webhookVerbs } from "./webhooks.ts";
 
@@ -34,6 +36,7 @@ export type ColdTx = AssistantTx &
   PeopleTx &
   PolicyTx &
   PruneTx &
+  SealingTx &
   SessionTx &
   SocketTicketTx &
   WebhookTx;
@@ -50,6 +53,7 @@ export function coldVerbs(sql: ColdSql): ColdTx {
     ...peopleVerbs(sql),
     ...policyVerbs(sql),
     ...pruneVerbs(sql),
+    ...sealingVerbs(sql),
     ...sessionVerbs(sql),
     ...webhookVerbs(sql),
   };

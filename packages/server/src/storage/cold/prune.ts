@@ -12,7 +12,7 @@ import {
   type Head,
   type Kept,
 } from "../shared/checkpoint-pruning.ts";
-import type { ColdSql } from "./cold-sql.ts";
+import type { ColdSql, Row } from "./cold-sql.ts";
 
 export function pruneVerbs(sql: ColdSql): PruneTx {
   const { schema } = sql;
@@ -39,6 +39,9 @@ export function pruneVerbs(sql: ColdSql): PruneTx {
   };
 }
 
+const openSmall = ({ sealing }: ColdSql, row: Row): string =>
+  String(sealing.open("checkpoints", "small", row, row["small"]));
+
 async function readHeads(sql: ColdSql, threadId: string): Promise<readonly Head[]> {
   const rows = await sql.all(
     `SELECT ns, checkpoint_id, c.run_id, c.body, c.small, c.metadata
@@ -50,7 +53,7 @@ async function readHeads(sql: ColdSql, threadId: string): Promise<readonly Head[
     checkpointId: String(row["checkpoint_id"]),
     runId: String(row["run_id"]),
     body: String(row["body"]),
-    small: String(row["small"]),
+    small: openSmall(sql, { ...row, thread_id: threadId }),
     metadata: sql.fromSearched(String(row["metadata"])),
   }));
 }
@@ -76,7 +79,7 @@ async function listAncestors(sql: ColdSql, threadId: string, head: Head): Promis
     ns: head.ns,
     checkpointId: String(row["checkpoint_id"]),
     body: String(row["body"]),
-    small: String(row["small"]),
+    small: openSmall(sql, { ...row, thread_id: threadId, ns: head.ns }),
   }));
   const stay = new Set(keptAncestors(head, rows));
   return rows.filter(({ checkpointId }) => stay.has(checkpointId));
@@ -93,8 +96,15 @@ async function standAlone(sql: ColdSql, threadId: string, head: Kept, kept: Read
     head.ns,
     ids,
   );
-  const steps = new Map(rows.map((row) => [String(row["checkpoint_id"]), String(row["small"])]));
-  const { body, small } = selfContained(head, steps);
+  const steps = new Map(
+    rows.map((row) => [
+      String(row["checkpoint_id"]),
+      openSmall(sql, { ...row, thread_id: threadId, ns: head.ns }),
+    ]),
+  );
+  const { body, small: values } = selfContained(head, steps);
+  const row = { thread_id: threadId, ns: head.ns, checkpoint_id: head.checkpointId };
+  const small = sql.sealing.seal("checkpoints", "small", row, values);
   const place = [threadId, head.ns, head.checkpointId];
   const update = `UPDATE ${sql.schema}checkpoints SET body = ?, small = ? ${inNamespace} AND checkpoint_id = ?`;
   sql.run(update, body, small, ...place);
@@ -107,7 +117,9 @@ async function deleteUnusedBlobs(sql: ColdSql, threadId: string): Promise<void> 
     (await sql.all(text, threadId)).map((row) => String(row["text"]));
   const used = hashesIn(
     await readTexts(`SELECT body AS text FROM ${schema}checkpoints WHERE thread_id = ?`),
-    await readTexts(`SELECT entries AS text FROM ${schema}writes WHERE thread_id = ?`),
+    (await sql.all(`SELECT * FROM ${schema}writes WHERE thread_id = ?`, threadId)).map((row) =>
+      String(sql.sealing.open("writes", "entries", row, row["entries"])),
+    ),
     await readTexts(`SELECT input AS text FROM ${schema}runs WHERE thread_id = ? AND input LIKE '#%'`),
   );
   sql.run(`DELETE FROM ${schema}blobs WHERE thread_id = ? AND NOT (${sql.isOneOf("hash")})`, threadId, used);

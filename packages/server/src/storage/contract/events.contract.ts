@@ -17,7 +17,12 @@ const ALL: EventQuery = { runId: null, afterSeq: 0, fromId: 0, limit: 100 };
 
 export function eventCases(
   open: (t: TestContext) => Promise<Storage>,
-  { newThread, newRun, newId }: { newThread: () => Thread; newRun: (threadId: string) => Run; newId: NewId },
+  {
+    newThread,
+    newRun,
+    newId,
+    isSealed,
+  }: { newThread: () => Thread; newRun: (threadId: string) => Run; newId: NewId; isSealed: boolean },
 ): void {
   const row = (threadId: string, runId: string, first: number, changes: Partial<EventRow> = {}): EventRow => ({
     threadId,
@@ -35,7 +40,7 @@ export function eventCases(
       runId === run ? first : -first,
     );
 
-  test("events read back as stored, of a run and of a thread, from a position on (contract/events.1, contract/events.2)", async (t) => {
+  test("events read back as stored, of a run and of a thread, from a position on (contract/events.1, contract/events.2)", { skip: isSealed }, async (t) => {
     const storage = await open(t);
     const odd = row(thread, run, 0, { last: 2, lines: 'a|ä:1\t"\\u0000\\ud800"\nb\t@ref\nend\t{}\n', goneAt: 9 });
     await storage.transaction(async (tx) => {
@@ -86,8 +91,9 @@ export function eventCases(
     await storage.transaction((tx) => tx.appendEvents([row(thread, run, 0, { last: 2 }), row(thread, run, 3)]));
     const [before, next] = await storage.transaction((tx) => tx.events(thread, ALL));
     const lines = "v3/gone\t3\n";
-    await storage.transaction((tx) => tx.replaceLines(thread, before?.seq ?? 0, lines));
-    await storage.transaction((tx) => tx.replaceLines(newId(), next?.seq ?? 0, lines));
+    assert.ok(before !== undefined && next !== undefined);
+    await storage.transaction((tx) => tx.replaceLines(before, lines));
+    await storage.transaction((tx) => tx.replaceLines({ ...next, threadId: newId() }, lines));
     assert.deepEqual(await storage.transaction((tx) => tx.events(thread, ALL)), [{ ...before, lines }, next]);
   });
 
@@ -106,7 +112,7 @@ export function eventCases(
     ["the oldest go when they are too long", 10, 30, [1, 2, 3]],
     ["a row too long for itself goes too", 10, 1, []],
   ] as const) {
-    test(`${name} (contract/events.3)`, async (t) => {
+    test(`${name} (contract/events.3)`, { skip: isSealed }, async (t) => {
       const storage = await open(t);
       await storage.transaction(async (tx) => {
         await tx.appendEvents([0, 1, 2, 3].map((first) => row(thread, run, first)));

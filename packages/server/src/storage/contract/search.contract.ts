@@ -168,6 +168,24 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
     assert.equal(await storage.read(async (tx) => tx.sweepUnindexed(100)), null);
   });
 
+  test("a switched off index has no documents, and finds every thread when it is on again (contract/search.2)", async (t) => {
+    const storage = await openNew(t);
+    const thread = newThread();
+    await storage.transaction((tx) => tx.insertThread(thread));
+    const look = () => storage.transaction((tx) => tx.unindexedThreads(10, { now: 1, claimedUntil: 1 }));
+    const stamp = { threadId: thread.threadId, updatedAt: thread.updatedAt, seq: 0 };
+    const documents = [{ interruptId: "", kind: "thread", words: ["rose"] }] as const;
+    await storage.transaction((tx) => tx.putSearchDocuments(stamp, documents));
+    await storage.transaction(async (tx) => tx.indexed(await tx.unindexedThreads(10, { now: 1, claimedUntil: 1 })));
+    const find = () => storage.read((tx) => tx.searchThreadIds({ ...THREADS, search: ["rose"] }));
+    assert.deepEqual(await find(), [thread.threadId]);
+    await storage.transaction((tx) => tx.switchSearch(false));
+    assert.deepEqual(await find(), []);
+    await storage.transaction((tx) => tx.switchSearch(true));
+    const swept = (await storage.read(async (tx) => tx.sweepUnindexed(10))) ?? [];
+    assert.deepEqual([...swept, ...(await look())].map(({ threadId }) => threadId), [thread.threadId]);
+  });
+
   test("a sweep ends although threads are added meanwhile (contract/search.2)", async (t) => {
     const storage = await openNew(t);
     let sweeps = 0;

@@ -7,6 +7,7 @@
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { DumpTable } from "../dump/dump-tables.ts";
+import type { Sealing } from "../shared/sealing.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
 import { findPipeline, type Pipeline } from "./client/pipelined-connection.ts";
@@ -15,13 +16,13 @@ import { findPipeline, type Pipeline } from "./client/pipelined-connection.ts";
 const IN_FLIGHT_MAX = 200;
 
 /** Writes nothing unless all of `work` succeeds. */
-export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<T>): Promise<T> {
+export async function withDump<T>(pool: Pool, sealing: Sealing, work: (dump: DumpPort) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   const { send } = findPipeline(client);
   try {
     await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []); // postgres/dump.1
     await send("SET LOCAL idle_in_transaction_session_timeout = 0", []); // files may be slow
-    const result = await work(createDump(findPipeline(client)));
+    const result = await work(createDump(findPipeline(client), sealing));
     await send("COMMIT", []);
     return result;
   } catch (error) {
@@ -32,21 +33,21 @@ export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<
   }
 }
 
-function createDump({ send }: Pipeline): DumpPort {
+function createDump({ send }: Pipeline, sealing: Sealing): DumpPort {
   return {
     async read({ name, key, columns }, after, limit) {
       const keys = key.join(", ");
       const behind = after === null ? "" : `WHERE (${keys}) > (${key.map((_, at) => `$${at + 2}`).join(", ")})`;
       const sql = `SELECT ${Object.keys(columns).join(", ")} FROM holdpoint.${name} ${behind} ORDER BY ${keys} LIMIT $1`;
       const { rows } = await send(sql, [limit, ...(after ?? [])]);
-      return rows.map((row) => readRow(columns, row));
+      return rows.map((row) => readRow(columns, sealing.openRow(name, row)));
     },
     async load(rows) {
       let sent: Promise<unknown>[] = [];
       for await (const [table, row] of rows) {
         // postgres/dump.3
         if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY]));
-        sent.push(insert(send, table, row));
+        sent.push(insert(send, table, row, sealing));
         if (sent.length < IN_FLIGHT_MAX) continue;
         await Promise.all(sent);
         sent = [];
@@ -80,8 +81,13 @@ function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
   return Object.fromEntries(cells);
 }
 
-function insert(send: Pipeline["send"], { name, columns }: DumpTable, row: DumpRow): Promise<unknown> {
-  const cells = Object.entries(row).map(([column, value]): readonly [string, Parameter] => [
+function insert(
+  send: Pipeline["send"],
+  { name, columns }: DumpTable,
+  row: DumpRow,
+  sealing: Sealing,
+): Promise<unknown> {
+  const cells = Object.entries(sealing.sealRow(name, row)).map(([column, value]): readonly [string, Parameter] => [
     column,
     columns[column] === "json" && typeof value === "string" ? toJsonText(value) : value,
   ]);

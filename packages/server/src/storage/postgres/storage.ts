@@ -14,12 +14,15 @@
 import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../ports/ports.ts";
 import { settlesWithin, type Service } from "@holdpoint/base/lifecycle.ts";
+import type { EncryptionKey } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import { type Turn, newTurn } from "../shared/line.ts";
 import { callVerb, createLongReads } from "../shared/long-reads.ts";
 import { coldVerbs } from "../cold/cold-verbs.ts";
+import { claimKeys } from "../cold/sealing.ts";
 import type { Versions } from "../shared/schema-version.ts";
+import { createSealing, type Sealing } from "../shared/sealing.ts";
 import { auditVerbs } from "./tables/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { createColdSql } from "./client/cold-sql.ts";
@@ -44,6 +47,8 @@ export interface PostgresOptions {
   readonly poolMax: number;
   readonly versions: Versions;
   readonly log: Log;
+  /** Of encryption at rest; none by default. */
+  readonly keys?: readonly EncryptionKey[];
 }
 
 export interface PostgresStorage extends Storage, Service, Dumpable {
@@ -59,6 +64,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
   const handles: TxHandle[] = [];
   let pool: Pool | null = null;
   const turn = newTurn();
+  const sealing = createSealing(options.keys ?? []);
   let boundUnits = 0;
   let sweeping: NodeJS.Timeout | undefined;
 
@@ -66,7 +72,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
     if (pool === null) throw new Error("the storage is not open");
     const onWritten = (units: number): void => void (boundUnits += units);
     for (let attempt = 1; ; attempt++) {
-      const handle = handles.pop() ?? createTxHandle(turn);
+      const handle = handles.pop() ?? createTxHandle(turn, sealing);
       const sql = createSqlTransaction({ pool, readOnly, lockQueue, onWritten });
       handle.bind(sql);
       try {
@@ -93,6 +99,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       if (from !== to) options.log.info("database_migrated", { from, to });
       pool = openPool(options);
       const opened = pool;
+      await claimStoredKeys(opened, sealing);
       await sweepMarks(opened);
       // the next sweep does it
       sweeping = setInterval(() => void sweepMarks(opened).catch(() => undefined), SWEEP_MS).unref();
@@ -112,10 +119,23 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       }),
     async dump(work) {
       if (pool === null) throw new Error("the storage is not open");
-      return withDump(pool, work);
+      return withDump(pool, sealing, work);
     },
     boundUnits: () => boundUnits,
   };
+}
+
+/** @throws {ConfigError} */
+async function claimStoredKeys(pool: Pool, sealing: Sealing): Promise<void> {
+  const ports = { pool, readOnly: false, lockQueue: createLockQueue(LOCK_TIMEOUT_MS), onWritten: () => undefined };
+  const sql = createSqlTransaction(ports);
+  try {
+    await claimKeys(createColdSql({ ...sql, sealing }));
+    await sql.commit();
+  } catch (error) {
+    await sql.rollBack();
+    throw error;
+  }
 }
 
 /** The verbs for one transaction after another: creating them costs more than most of them do. */
@@ -124,13 +144,14 @@ interface TxHandle {
   bind(sql: SqlTransaction | null): void;
 }
 
-function createTxHandle(turn: Turn): TxHandle {
+function createTxHandle(turn: Turn, sealing: Sealing): TxHandle {
   let bound: SqlTransaction | null = null;
   const current = (): SqlTransaction => {
     if (bound === null) throw new Error("the transaction has ended");
     return bound;
   };
   const db: Sql = {
+    sealing,
     get: (sql, ...parameters) => current().get(sql, ...parameters),
     all: (sql, ...parameters) => current().all(sql, ...parameters),
     count: (sql, ...parameters) => current().count(sql, ...parameters),

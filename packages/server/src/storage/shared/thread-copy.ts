@@ -1,4 +1,5 @@
 // Thread copy: the rows of a thread that its copy gets, in every database.
+import type { Sealing } from "./sealing.ts";
 
 /** Rows of a thread that a copy of it has: their columns beside thread_id. The audit trail is not copied: a copy starts its own. */
 export const COPIED_COLUMNS = [
@@ -11,3 +12,32 @@ export const COPIED_COLUMNS = [
     "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry, review, escalates_at",
   ],
 ] as const;
+
+export interface ThreadCopy {
+  readonly from: string;
+  readonly to: string;
+  /** Beside thread_id. */
+  readonly columns: string;
+}
+
+/** The insertion of a copied row whose values are sealed: each is opened and sealed for the row of the copy. */
+export function resealed(
+  sealing: Sealing,
+  table: string,
+  { to, columns }: ThreadCopy,
+): {
+  /** Columns and marks. @param mark `?`, or `$`, which gets numbers */
+  readonly insert: (mark: "?" | "$") => string;
+  /** @param row with thread_id and the columns, in this order */
+  readonly cells: (row: Readonly<Record<string, unknown>>) => readonly unknown[];
+} {
+  const names = ["thread_id", ...columns.split(", ")];
+  return {
+    insert: (mark) =>
+      `(${names.join(", ")}) VALUES (${names.map((_, at) => (mark === "?" ? mark : `$${at + 1}`)).join(", ")})`,
+    cells(row) {
+      const copy = sealing.sealRow(table, { ...sealing.openRow(table, row), thread_id: to });
+      return names.map((name) => (copy as typeof row)[name] ?? null);
+    },
+  };
+}

@@ -14,7 +14,7 @@ export function createDump(db: Database): DumpPort {
         ...(after ?? []).map(bind),
         limit,
       );
-      return rows.map((row) => readRow(columns, row));
+      return rows.map((row) => readRow(columns, db.sealing.openRow(name, row)));
     },
     async load(rows) {
       db.exec("BEGIN IMMEDIATE");
@@ -40,9 +40,10 @@ function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
 
 /** A missing column gets the default of its migration. */
 function insert(db: Database, { name, columns }: DumpTable, row: DumpRow): void {
+  const cells = db.sealing.sealRow(name, row);
   const given = Object.keys(columns).filter((column) => Object.hasOwn(row, column));
   const places = given.map(() => "?").join(", ");
-  const values = given.map((column) => bind(row[column] ?? null));
+  const values = given.map((column) => bind(cells[column] ?? null));
   db.run(`INSERT INTO ${name} (${given.join(", ")}) VALUES (${places})`, ...values);
 }
 

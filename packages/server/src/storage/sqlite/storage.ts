@@ -11,6 +11,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Storage, Tx } from "../../ports/ports.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
+import type { EncryptionKey } from "@holdpoint/base/keyring.ts";
 import type { FileLock } from "@holdpoint/base/files/file-lock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
@@ -21,7 +22,9 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { dropUnfinishedCopies } from "./tables/copies.ts";
+import { claimKeys } from "../cold/sealing.ts";
 import { createDump } from "./dump.ts";
+import { createColdSql } from "./client/cold-sql.ts";
 import { openDatabase, type Database } from "./client/database.ts";
 import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
 import { createLogCheckpoints, type LogCheckpoints } from "./client/log-checkpoints.ts";
@@ -30,6 +33,7 @@ import { findOpenFolder, openingFailure } from "./client/storage-faults.ts";
 import { createRefusedWrites } from "./client/refused-writes.ts";
 import { createVerbs } from "./tables/verbs.ts";
 import { createReader, type Reader } from "./reader/reader.ts";
+import { createSealing } from "../shared/sealing.ts";
 import { createLongReads } from "../shared/long-reads.ts";
 import { migrate } from "./schema/migrate.ts";
 
@@ -40,6 +44,8 @@ export interface SqliteOptions {
   readonly versions: Versions;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Of encryption at rest; none by default. */
+  readonly keys?: readonly EncryptionKey[];
 }
 
 export interface SqliteStorage extends Storage, Service, Dumpable {
@@ -67,7 +73,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     async start() {
       openFolder(options.folder);
       try {
-        open = openFiles(options);
+        open = await openFiles(options);
       } catch (error) {
         throw openingFailure(error, options.folder);
       }
@@ -102,16 +108,17 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
 }
 
 /** @throws {ConfigError} if the folder is unusable: a restart does not help */
-function openFiles({ folder, owner, versions, log, clock = systemClock }: SqliteOptions): Open {
+async function openFiles({ folder, owner, versions, log, clock = systemClock, keys = [] }: SqliteOptions): Promise<Open> {
   const lock = lockFolder(folder, owner);
   try {
     const file = join(folder, "holdpoint.db");
     closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
     const isOpen = findOpenFolder(folder, file);
     if (isOpen !== null) log.warning("data_folder_open", { ...isOpen });
-    const db = openDatabase(file);
+    const db = openDatabase(file, createSealing(keys));
     try {
       migrate(db, versions);
+      await claimKeys(createColdSql(db));
       dropUnfinishedCopies(db);
     } catch (error) {
       db.close();
@@ -136,7 +143,7 @@ function openFiles({ folder, owner, versions, log, clock = systemClock }: Sqlite
       return verbs.checkWritable(at);
     };
     const tx: Tx = { ...verbs, checkWritable };
-    return { lock, db, commits, checkpoints, files, reader: createReader({ path: file, log }), tx };
+    return { lock, db, commits, checkpoints, files, reader: createReader({ path: file, log, keys }), tx };
   } catch (error) {
     lock.release();
     throw error;

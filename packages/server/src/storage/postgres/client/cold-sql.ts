@@ -7,6 +7,7 @@ import type { Sql } from "./transaction.ts";
 export function createColdSql(db: Sql): ColdSql {
   return {
     schema: "holdpoint.",
+    sealing: db.sealing,
     get: (sql, ...values) => db.get(numbered(sql), ...values),
     all: (sql, ...values) => db.all(numbered(sql), ...values),
     count: (sql, ...values) => db.count(numbered(sql), ...values),

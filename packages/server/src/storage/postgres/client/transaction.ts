@@ -18,6 +18,7 @@
 import { MARK, nextMark, findCommitOutcome } from "./commit-outcome.ts";
 import { isConnectionLost, isDivisionByZero } from "./errors.ts";
 import { findPipeline } from "./pipelined-connection.ts";
+import type { Sealing } from "../../shared/sealing.ts";
 import type { Parameter, Row } from "./pool.ts";
 import {
   type Transaction,
@@ -35,6 +36,7 @@ import {
 
 /** Statements for the files in tables/. */
 export interface Sql {
+  readonly sealing: Sealing;
   /** First row, or null. */
   get(sql: string, ...parameters: Parameter[]): Promise<Row | null>;
   all(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
@@ -56,7 +58,7 @@ export interface Sql {
   follow(key: string): void;
 }
 
-export interface SqlTransaction extends Sql {
+export interface SqlTransaction extends Omit<Sql, "sealing"> {
   /** Commits the transaction. @throws the first failure */
   commit(): Promise<void>;
   /** Rolls the transaction back. */

@@ -44,6 +44,13 @@ function appendVerbs(db: Sql): Omit<AuditTx, keyof AuditReads> {
       for (const entry of entries) {
         db.hold(threadKey(entry.threadId)); // so that no other server uses the same number
         const { threadId, at, action, by, interruptId, runId, value, via, origin } = entry;
+        const digest = auditDigest(entry);
+        const cells = db.sealing.sealRow("audit", {
+          thread_id: threadId,
+          digest,
+          origin: origin === undefined ? null : JSON.stringify(origin),
+          value: JSON.stringify(value),
+        });
         db.run(
           "SELECT holdpoint.append_audit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
           threadId,
@@ -53,9 +60,9 @@ function appendVerbs(db: Sql): Omit<AuditTx, keyof AuditReads> {
           interruptId,
           runId,
           via ?? null,
-          origin === undefined ? null : JSON.stringify(origin),
-          auditDigest(entry),
-          JSON.stringify(value),
+          cells.origin,
+          digest,
+          cells.value,
         );
       }
     },

@@ -162,6 +162,16 @@ const PARTS = `
   UNION ALL SELECT 'writes', checkpoint_id, run_id, task_id, task_path, entries FROM holdpoint.writes
     WHERE thread_id = $1 AND ns = $2 AND checkpoint_id = ANY($5::text[])`;
 
+/** The table, the column and the row of one of PARTS. */
+function placePart(
+  { threadId, ns }: Pick<Checkpoint, "threadId" | "ns">,
+  { what, id, run_id, task_id }: Row,
+): readonly [table: string, column: string, row: Row] {
+  if (what === "blob") return ["blobs", "data", { thread_id: threadId, hash: id }];
+  const row = { thread_id: threadId, ns, checkpoint_id: id };
+  return what === "step" ? ["checkpoints", "small", row] : ["writes", "entries", { ...row, run_id, task_id }];
+}
+
 interface Body {
   readonly from: Readonly<Record<string, string>>;
 }
@@ -174,7 +184,7 @@ async function readStored(
 ): Promise<readonly StoredCheckpoint[]> {
   if (rows.length === 0) return [];
   const read = rows.map((row) => {
-    const checkpoint = CHECKPOINTS.read(row);
+    const checkpoint = CHECKPOINTS.read(db, row);
     const { from } = JSON.parse(checkpoint.body) as Body;
     return { checkpoint, from: Object.entries(from).filter(([channel]) => channels?.has(channel) !== false) };
   });
@@ -186,7 +196,9 @@ async function readStored(
   const missing = [...origins].filter((origin) => origin !== "" && !origin.startsWith("#") && !steps.has(origin));
   const ids = read.map(({ checkpoint }) => checkpoint.checkpointId);
   for (const part of await db.all(PARTS, threadId, ns, missing, hashes, ids)) {
-    const [id, data] = [String(part["id"]), String(part["data"])];
+    const id = String(part["id"]);
+    const [table, column, place] = placePart({ threadId, ns }, part);
+    const data = String(db.sealing.open(table, column, place, part["data"]));
     if (part["what"] === "step") steps.set(id, storedStep(data));
     else if (part["what"] === "blob") blobs.set(`#${id}`, parseStored(data));
     else {
@@ -224,7 +236,8 @@ async function readBlobs(
   if (hashes.length === 0) return;
   const sql = "SELECT hash, data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = ANY($2::text[])";
   for (const { hash, data } of await db.all(sql, threadId, hashes)) {
-    blobs.set(`#${String(hash)}`, parseStored(String(data)));
+    const text = db.sealing.open("blobs", "data", { thread_id: threadId, hash }, data);
+    blobs.set(`#${String(hash)}`, parseStored(String(text)));
   }
 }
 

@@ -31,7 +31,7 @@ function readVerbs(db: Sql): Pick<EventTx, "events" | "newestEvents" | "eventExt
             ...given,
             bytesMax,
           ));
-      return rows.map(EVENTS.read);
+      return rows.map((row) => EVENTS.read(db, row));
     },
     async newestEvents(threadId) {
       db.follow(threadKey(threadId));
@@ -59,6 +59,7 @@ function writeVerbs(
   return {
     appendEvents(rows) {
       for (const { threadId, runId, first, last, goneAt, storedAt, lines } of rows) {
+        const place = { thread_id: threadId, run_id: runId, first };
         db.hold(threadKey(threadId)); // postgres/events.2
         db.run(
           `INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, stored_at, lines)
@@ -69,13 +70,14 @@ function writeVerbs(
           last,
           goneAt,
           storedAt,
-          lines,
+          db.sealing.seal("events", "lines", place, lines),
         );
       }
     },
-    replaceLines(threadId, seq, lines) {
+    replaceLines({ threadId, runId, first, seq }, lines) {
+      const cell = db.sealing.seal("events", "lines", { thread_id: threadId, run_id: runId, first }, lines);
       db.hold(threadKey(threadId));
-      db.run("UPDATE holdpoint.events SET lines = $1 WHERE seq = $2 AND thread_id = $3", lines, seq, threadId);
+      db.run("UPDATE holdpoint.events SET lines = $1 WHERE seq = $2 AND thread_id = $3", cell, seq, threadId);
     },
     raiseEventSeq(least) {
       // Without the lock, another process could take numbers between the look and setval, and setval would reissue them.

@@ -24,7 +24,7 @@ const INTERRUPTS = table<InterruptRow>("interrupts", {
 const REPLACING = INTERRUPTS.replacing("thread_id", "interrupt_id");
 
 export function interruptVerbs(db: Sql): Omit<InterruptTx, keyof AuditTx> & SearchTx {
-  const item = { columns: INTERRUPTS.chooseColumns("i"), readInterrupt };
+  const item = { columns: INTERRUPTS.chooseColumns("i"), readInterrupt: (row: Row) => readInterrupt(db, row) };
   return { ...threadVerbs(db), ...dueVerbs(db), ...inboxVerbs(db, item), ...searchVerbs(db, item) };
 }
 
@@ -33,7 +33,7 @@ function threadVerbs(
 ): Pick<InterruptTx, "interrupts" | "interrupt" | "openBreakpoint" | "putInterrupts" | "countOpenInterrupts"> {
   const one = async (where: string, ...parameters: Parameter[]): Promise<Interrupt | null> => {
     const row = await db.get(`SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts WHERE ${where}`, ...parameters);
-    return row === null ? null : readInterrupt(row);
+    return row === null ? null : readInterrupt(db, row);
   };
   return {
     async interrupts(threadId, state) {
@@ -45,7 +45,7 @@ function threadVerbs(
         threadId,
         state,
       );
-      return rows.map(readInterrupt);
+      return rows.map((row) => readInterrupt(db, row));
     },
     interrupt(threadId, interruptId) {
       db.hold(threadKey(threadId));
@@ -77,7 +77,7 @@ function dueVerbs(db: Sql): Pick<InterruptTx, DueVerbs> {
         at,
         limit,
       );
-      return rows.map(readInterrupt);
+      return rows.map((row) => readInterrupt(db, row));
     },
     async nextDeadline() {
       const row = await db.get(`SELECT i.expires_at ${DUE} ORDER BY i.expires_at LIMIT 1`);
@@ -89,7 +89,7 @@ function dueVerbs(db: Sql): Pick<InterruptTx, DueVerbs> {
         at,
         limit,
       );
-      return rows.map(readInterrupt);
+      return rows.map((row) => readInterrupt(db, row));
     },
     async nextEscalation() {
       const row = await db.get(`SELECT i.escalates_at ${ESCALATING} ORDER BY i.escalates_at LIMIT 1`);
@@ -109,7 +109,7 @@ function writeInterrupt(interrupt: Interrupt): InterruptRow {
   return { ...interrupt, claimedBy: claim?.by ?? null, claimedUntil: claim?.until ?? null };
 }
 
-function readInterrupt(row: Row): Interrupt {
-  const { claimedBy: _by, claimedUntil: _until, ...interrupt } = INTERRUPTS.read(row);
+function readInterrupt(db: Sql, row: Row): Interrupt {
+  const { claimedBy: _by, claimedUntil: _until, ...interrupt } = INTERRUPTS.read(db, row);
   return interrupt;
 }

@@ -95,12 +95,13 @@ interface RunReader {
 
 function createReader(db: Sql): RunReader {
   const read = async (row: Row): Promise<Run> => {
-    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(row);
+    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(db, row);
     const run = { ...rest, request: wholeRequest(request) };
     if (run.input?.startsWith("#") !== true) return run;
     const sql = "SELECT data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = $2";
     const blob = await db.get(sql, run.threadId, run.input.slice(1));
-    return { ...run, input: String(blob?.["data"]) };
+    const place = { thread_id: run.threadId, hash: run.input.slice(1) };
+    return { ...run, input: String(db.sealing.open("blobs", "data", place, blob?.["data"])) };
   };
   const one = async (where: string, ...parameters: Parameter[]): Promise<Run | null> => {
     const row = await db.get(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
@@ -179,7 +180,8 @@ function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun
       if (input !== null && input.length > BIG_VALUE_UNITS) {
         const hash = inputHash ?? contentHash(input); // postgres/runs.2
         const sql = "INSERT INTO holdpoint.blobs (thread_id, hash, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-        db.run(sql, run.threadId, hash, input);
+        const place = { thread_id: run.threadId, hash };
+        db.run(sql, run.threadId, hash, db.sealing.seal("blobs", "data", place, input));
         input = `#${hash}`;
       }
       const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // postgres/runs.3

@@ -49,9 +49,9 @@ export function storeVerbs(db: Sql): StoreTx {
         key,
         at,
       );
-      return row === null ? null : readItem(row);
+      return row === null ? null : readItem(db, row);
     },
-    putStoreItem({ namespace, ...item }, vectors) {
+    async putStoreItem({ namespace, ...item }, vectors) {
       const ns = encodeNamespace(namespace);
       db.hold(itemKey(ns, item.key)); // postgres/store.4
       remove("ns = $1 AND key = $2", ns, item.key);
@@ -64,17 +64,16 @@ export function storeVerbs(db: Sql): StoreTx {
         item.key,
         listPrefixes(ns),
       );
+      if (vectors.length === 0) return;
+      const found = await db.get("SELECT item_id FROM holdpoint.store_items WHERE ns = $1 AND key = $2", ns, item.key);
+      const itemId = Number(found?.["item_id"]);
       for (const { field, vector } of vectors) {
         const unit = unitVector(vector);
         if (unit === null) continue;
-        db.run(
-          `INSERT INTO holdpoint.store_vectors (item_id, field, vector)
-           SELECT item_id, $3, $4 FROM holdpoint.store_items WHERE ns = $1 AND key = $2`,
-          ns,
-          item.key,
-          field,
-          new Uint8Array(unit.buffer, unit.byteOffset, unit.byteLength),
-        );
+        const bytes = new Uint8Array(unit.buffer, unit.byteOffset, unit.byteLength);
+        const cell = db.sealing.seal("store_vectors", "vector", { item_id: itemId, field }, bytes);
+        const insert = "INSERT INTO holdpoint.store_vectors (item_id, field, vector) VALUES ($1, $2, $3)";
+        db.run(insert, itemId, field, cell);
       }
     },
     deleteStoreItem(namespace, key) {
@@ -123,14 +122,14 @@ function searchVerbs(
         itemIds.map(String),
         at,
       );
-      return new Map(rows.map((row) => [Number(row["item_id"]), readItem(row)]));
+      return new Map(rows.map((row) => [Number(row["item_id"]), readItem(db, row)]));
     },
     storeNamespaces: (query) => namespaces(db, query),
   };
 }
 
-function readItem(row: Row): StoreItem {
-  const { ns, ...item } = ITEMS.read(row);
+function readItem(db: Sql, row: Row): StoreItem {
+  const { ns, ...item } = ITEMS.read(db, row);
   return { namespace: decodeNamespace(ns), ...item };
 }
 
@@ -189,7 +188,8 @@ async function nearest(db: Sql, query: StoreRanking): Promise<readonly StoreRef[
       PAGE_ROWS,
     );
     for (const row of rows) {
-      const score = cosine(toFloats(row["vector"] as Uint8Array), unit);
+      const vector = db.sealing.open("store_vectors", "vector", row, row["vector"]);
+      const score = cosine(toFloats(vector as Uint8Array), unit);
       const ref = score === null ? null : { ...readRef(row, score), score };
       if (ref !== null && ref.score > (best.get(ref.itemId)?.score ?? Number.NEGATIVE_INFINITY))
         best.set(ref.itemId, ref);

@@ -39,7 +39,7 @@ const TABLES_OF_A_THREAD = [
 export async function readThread(db: Sql, threadId: string): Promise<Thread | null> {
   db.hold(threadKey(threadId)); // postgres/threads.1
   const row = await db.get(`SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id = $1`, threadId);
-  return row === null ? null : THREADS.read(row);
+  return row === null ? null : THREADS.read(db, row);
 }
 
 export function threadVerbs(db: Sql): ThreadTx {
@@ -73,7 +73,7 @@ export function threadVerbs(db: Sql): ThreadTx {
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
     deleteThread: (threadId) => deleteThread(db, threadId),
-    searchThreads: async (query) => (await find(query, THREADS.chooseColumns("t"))).map(THREADS.read),
+    searchThreads: async (query) => (await find(query, THREADS.chooseColumns("t"))).map((row) => THREADS.read(db, row)),
     searchThreadIds: async (query) => (await find(query, "t.thread_id")).map((row) => String(row["thread_id"])),
     async countThreads(query, max) {
       const search = buildConditions(query);
@@ -92,7 +92,7 @@ export function threadVerbs(db: Sql): ThreadTx {
         at,
         limit,
       );
-      return rows.map(THREADS.read);
+      return rows.map((row) => THREADS.read(db, row));
     },
     async threadsAfter(threadId, limit) {
       const rows = await db.all(
@@ -100,7 +100,7 @@ export function threadVerbs(db: Sql): ThreadTx {
         threadId ?? "",
         limit,
       );
-      return rows.map(THREADS.read);
+      return rows.map((row) => THREADS.read(db, row));
     },
   };
 }

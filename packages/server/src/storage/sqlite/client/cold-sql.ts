@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 export function createColdSql(db: Database): ColdSql {
   return {
     schema: "",
+    sealing: db.sealing,
     get: (sql, ...values) => db.get(sql, ...values.map(bind)),
     all: (sql, ...values) => db.all(sql, ...values.map(bind)),
     count: (sql, ...values) => db.run(sql, ...values.map(bind)),
@@ -25,5 +26,5 @@ export function createColdSql(db: Database): ColdSql {
 }
 
 /** A list is JSON. */
-const bind = (value: Value): string | number | null =>
-  typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+const bind = (value: Value): string | number | null | Uint8Array =>
+  typeof value === "object" && value !== null && !(value instanceof Uint8Array) ? JSON.stringify(value) : value;

@@ -4,6 +4,7 @@
 //   client/database.3. What is deleted is overwritten with zeros, in the next pages of the log and then in the file.
 //   client/database.2. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { PLAIN, type Sealing } from "../../shared/sealing.ts";
 import { createKeptRows, type KeptRows } from "./kept-rows.ts";
 
 export type Row = Record<string, unknown>;
@@ -23,6 +24,7 @@ export interface Database {
   onWrite(callback: (() => void) | null): void;
   readonly inTransaction: () => boolean;
   readonly kept: KeptRows;
+  readonly sealing: Sealing;
   /** Threads that changed since the search index looked at them; a rolled back change may be among them. */
   readonly changed: Set<string>;
   /** UTF-16 units of text bound to writes since the start. */
@@ -41,13 +43,13 @@ const STATEMENTS_MAX = 500;
 const PLANNED_ONCE = "LIMIT ? + 0";
 
 /** For reads beside the connection that writes. */
-export function openReadOnly(path: string): Database {
+export function openReadOnly(path: string, sealing: Sealing): Database {
   const connection = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
   connection.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIBIBYTES}; PRAGMA temp_store = MEMORY;`);
-  return createDatabase(connection);
+  return createDatabase(connection, sealing);
 }
 
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, sealing: Sealing = PLAIN): Database {
   const connection = new DatabaseSync(path);
   connection.exec(`
     PRAGMA page_size = ${PAGE_BYTES};
@@ -58,10 +60,10 @@ export function openDatabase(path: string): Database {
     PRAGMA foreign_keys = OFF;
     PRAGMA secure_delete = ON;
   `);
-  return createDatabase(connection);
+  return createDatabase(connection, sealing);
 }
 
-function createDatabase(connection: DatabaseSync): Database {
+function createDatabase(connection: DatabaseSync, sealing: Sealing): Database {
   const [reads, writes] = [new Map<string, StatementSync>(), new Map<string, StatementSync>()];
   let boundUnits = 0;
   let beforeWrite: (() => void) | null = null;
@@ -94,6 +96,7 @@ function createDatabase(connection: DatabaseSync): Database {
     exec: (sql) => connection.exec(sql),
     inTransaction: () => connection.isTransaction,
     kept: createKeptRows(),
+    sealing,
     changed: new Set(),
     boundUnits: () => boundUnits,
     defineFunction(name, body) {

@@ -1,8 +1,8 @@
 // Kept rows: rows that this process read or wrote a moment ago, so that the steps of a run do not read them again. No
 // other process writes to the file.
 // Invariants:
-//   kept-rows.1. A kept row has the cells that a SELECT on this connection would return. The verb that changes a row
-//        changes or drops it here, after its statement succeeded.
+//   kept-rows.1. A kept row has the cells that a SELECT on this connection would return, or the values that they open to.
+//        The verb that changes a row changes or drops it here, after its statement succeeded.
 //   kept-rows.2. An undone write drops every kept row, and so does a change of the file by another connection.
 //   kept-rows.3. Each kind has at most ROWS_MAX entries and UNITS_MAX units of text; the oldest leave first.
 import type { SQLInputValue } from "node:sqlite";

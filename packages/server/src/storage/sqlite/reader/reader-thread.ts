@@ -1,13 +1,16 @@
 // Reader thread: long reads on a read-only connection, one for each message.
 import { parentPort, workerData } from "node:worker_threads";
 import { describeError } from "@holdpoint/base/api-error.ts";
+import { SealedValueError } from "@holdpoint/base/keyring.ts";
+import { createSealing } from "../../shared/sealing.ts";
 import { callVerb, type ReadCall } from "../../shared/long-reads.ts";
 import { openReadOnly } from "../client/database.ts";
 import { isStorageFault } from "../client/storage-faults.ts";
 import { createVerbs } from "../tables/verbs.ts";
-import type { ReadReply } from "./reader.ts";
+import type { ReaderData, ReadReply } from "./reader.ts";
 
-const db = openReadOnly(String(workerData));
+const { path, keys } = workerData as ReaderData;
+const db = openReadOnly(path, createSealing(keys));
 const tx = createVerbs(db);
 
 // The next call comes after the reply.
@@ -19,7 +22,8 @@ async function read(call: ReadCall): Promise<ReadReply> {
     db.exec("BEGIN");
     return { result: await callVerb(tx, call), failure: null };
   } catch (error) {
-    return { result: null, failure: { message: describeError(error).message, isFault: isStorageFault(error) } };
+    const kind = error instanceof SealedValueError ? "sealed" : isStorageFault(error) ? "fault" : "other";
+    return { result: null, failure: { message: describeError(error).message, kind } };
   } finally {
     if (db.inTransaction()) db.exec("ROLLBACK");
   }

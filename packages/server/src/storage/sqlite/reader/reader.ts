@@ -7,6 +7,7 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
+import { SealedValueError, type EncryptionKey } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { ReadCall } from "../../shared/long-reads.ts";
 import { storageFailure } from "../client/storage-faults.ts";
@@ -14,7 +15,13 @@ import { storageFailure } from "../client/storage-faults.ts";
 export interface ReadReply {
   readonly result: unknown;
   /** Null: the read succeeded. */
-  readonly failure: { readonly message: string; readonly isFault: boolean } | null;
+  readonly failure: { readonly message: string; readonly kind: "fault" | "sealed" | "other" } | null;
+}
+
+/** What a reader thread starts with. */
+export interface ReaderData {
+  readonly path: string;
+  readonly keys: readonly EncryptionKey[];
 }
 
 export interface Reader {
@@ -25,6 +32,7 @@ export interface Reader {
 
 export interface ReaderOptions {
   readonly path: string;
+  readonly keys?: readonly EncryptionKey[];
   readonly log: Log;
   readonly limitMs?: number;
   /** File of the thread. */
@@ -50,13 +58,13 @@ const HEAP_MB = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
 const QUIET = ["--disable-warning=ExperimentalWarning"];
 const FILE = new URL(`./reader-thread${extname(import.meta.url)}`, import.meta.url);
 
-export function createReader({ path, log, limitMs = LIMIT_MS, file = FILE }: ReaderOptions): Reader {
+export function createReader({ path, keys = [], log, limitMs = LIMIT_MS, file = FILE }: ReaderOptions): Reader {
   const threads = new Set<Thread>();
   const waiting: Waiting[] = [];
   let isStopped = false;
 
   const startThread = (): Thread => {
-    const worker = new Worker(file, { workerData: path, resourceLimits: HEAP_MB, execArgv: QUIET });
+    const worker = new Worker(file, { workerData: { path, keys } satisfies ReaderData, resourceLimits: HEAP_MB, execArgv: QUIET });
     const thread: Thread = { worker, job: null };
     worker.unref();
     worker.on("message", ({ result, failure }: ReadReply) => {
@@ -64,7 +72,7 @@ export function createReader({ path, log, limitMs = LIMIT_MS, file = FILE }: Rea
       thread.job = null;
       worker.unref();
       if (failure === null) job?.resolve(result);
-      else job?.reject(failure.isFault ? storageFailure(new Error(failure.message)) : new Error(failure.message));
+      else job?.reject(toError(failure));
       startWaiting();
     });
     const onEnd = (reason: string): void => {
@@ -127,6 +135,11 @@ export function createReader({ path, log, limitMs = LIMIT_MS, file = FILE }: Rea
       await Promise.all(all.map(({ worker }) => worker.terminate()));
     },
   };
+}
+
+function toError({ kind, message }: NonNullable<ReadReply["failure"]>): Error {
+  if (kind === "sealed") return new SealedValueError(message);
+  return kind === "fault" ? storageFailure(new Error(message)) : new Error(message);
 }
 
 function closed(): ApiError {

@@ -138,7 +138,7 @@ function rowById(db: Database, threadId: string, ns: string, checkpointId: strin
 
 /** @param channels the channels to read; all by default */
 function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null = null): StoredCheckpoint {
-  const checkpoint = CHECKPOINTS.read(row);
+  const checkpoint = CHECKPOINTS.read(db, row);
   const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
   const values = new Map<string, Stored>();
   const wanted = Object.entries(from).filter(([channel]) => channels?.has(channel) !== false);
@@ -155,7 +155,7 @@ function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null
       checkpoint.ns,
       checkpoint.checkpointId,
     )
-    .map(WRITES.read);
+    .map((row) => WRITES.read(db, row));
   return { checkpoint, values, writes, blobs: readBlobs(db, checkpoint.threadId, writes) };
 }
 
@@ -171,16 +171,19 @@ function readSteps(db: Database, checkpoint: Checkpoint, origins: ReadonlySet<st
     checkpoint.ns,
     JSON.stringify(ids),
   );
-  for (const row of rows) steps.set(String(row["checkpoint_id"]), storedStep(String(row["small"])));
+  for (const row of rows) {
+    const place = { thread_id: checkpoint.threadId, ns: checkpoint.ns, checkpoint_id: row["checkpoint_id"] };
+    const small = db.sealing.open("checkpoints", "small", place, row["small"]);
+    steps.set(String(row["checkpoint_id"]), storedStep(String(small)));
+  }
   return steps;
 }
 
 function readBlob(db: Database, threadId: string, reference: string): Stored | undefined {
-  const data = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", threadId, reference.slice(1))?.[
-    "data"
-  ];
-  if (typeof data !== "string") return undefined;
-  return parseStored(data);
+  const hash = reference.slice(1);
+  const row = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", threadId, hash);
+  const data = db.sealing.open("blobs", "data", { thread_id: threadId, hash }, row?.["data"] ?? null);
+  return typeof data === "string" ? parseStored(data) : undefined;
 }
 
 /** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value in a blob. */

@@ -3,7 +3,8 @@
 //   sqlite/copies.1. Nothing reads a value without its thread, and the copy's thread comes with all other rows in one
 //        transaction. Values never change, so those copied ahead stay right.
 //   sqlite/copies.2. `meta` names each unfinished copy. The next start deletes its values.
-import { COPIED_COLUMNS } from "../../shared/thread-copy.ts";
+import type { SQLInputValue } from "node:sqlite";
+import { COPIED_COLUMNS, resealed, type ThreadCopy } from "../../shared/thread-copy.ts";
 import type { CopyTx } from "../../../ports/ports.ts";
 import type { Database } from "../client/database.ts";
 import { indexOpenItems } from "./shared/metadata-index.ts";
@@ -32,21 +33,14 @@ export function copyVerbs(db: Database): CopyTx {
         db.run("INSERT INTO meta (key, value) VALUES (?, '')", nameCopyNote(to)); // sqlite/copies.2
         return "";
       }
-      for (const hash of slice) {
-        db.run(
-          "INSERT INTO blobs (thread_id, hash, data) SELECT ?, hash, data FROM blobs WHERE thread_id = ? AND hash = ?",
-          to,
-          from,
-          hash,
-        );
-      }
+      for (const hash of slice) copyRows(db, "blobs", { from, to, columns: "hash, data" }, "AND hash = ?", hash);
       return slice.at(-1) ?? null;
     },
     copyThreadData(from, to) {
       for (const [name, columns] of COPIED_COLUMNS) {
-        const copy = `INSERT INTO ${name} (thread_id, ${columns}) SELECT ?, ${columns} FROM ${name} WHERE thread_id = ?`;
-        if (name !== "blobs") db.run(copy, to, from);
-        else db.run(`${copy} AND hash NOT IN (SELECT hash FROM blobs WHERE thread_id = ?)`, to, from, to);
+        const copy = { from, to, columns };
+        if (name !== "blobs") copyRows(db, name, copy);
+        else copyRows(db, name, copy, "AND hash NOT IN (SELECT hash FROM blobs WHERE thread_id = ?)", to);
       }
       db.run("DELETE FROM meta WHERE key = ?", nameCopyNote(to));
       db.changed.add(to);
@@ -58,6 +52,19 @@ export function copyVerbs(db: Database): CopyTx {
       if (db.get("SELECT key FROM meta WHERE key = ?", nameCopyNote(to)) !== null) drop(db, to); // a finished copy has no note
     },
   };
+}
+
+/** Without sealed values the database copies alone: they are bound to their thread. */
+function copyRows(db: Database, name: string, copy: ThreadCopy, also = "", ...values: readonly string[]): void {
+  const { from, to, columns } = copy;
+  const chosen = `FROM ${name} WHERE thread_id = ? ${also}`;
+  if (db.sealing.ring === null) {
+    db.run(`INSERT INTO ${name} (thread_id, ${columns}) SELECT ?, ${columns} ${chosen}`, to, from, ...values);
+    return;
+  }
+  const { insert, cells } = resealed(db.sealing, name, copy);
+  for (const row of db.all(`SELECT thread_id, ${columns} ${chosen}`, from, ...values))
+    db.run(`INSERT INTO ${name} ${insert("?")}`, ...(cells(row) as SQLInputValue[]));
 }
 
 /** sqlite/copies.2. */

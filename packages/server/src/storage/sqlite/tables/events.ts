@@ -36,7 +36,7 @@ export function eventVerbs(db: Database): EventTx {
       const { limit, bytesMax } = query;
       const count =
         bytesMax === undefined ? limit : pageLength(select("octet_length(lines) AS bytes", limit), bytesMax);
-      return select(EVENTS.columns, count).map(EVENTS.read);
+      return select(EVENTS.columns, count).map((row) => EVENTS.read(db, row));
     },
     newestEvents: (threadId) =>
       Number(db.get("SELECT max(seq) AS seq FROM events WHERE thread_id = ?", threadId)?.["seq"] ?? 0),
@@ -51,8 +51,9 @@ export function eventVerbs(db: Database): EventTx {
       const { first, last, events, bytes } = row;
       return { first: Number(first), last: Number(last), events: Number(events), bytes: Number(bytes) };
     },
-    replaceLines(threadId, seq, lines) {
-      db.run("UPDATE events SET lines = ? WHERE seq = ? AND thread_id = ?", lines, seq, threadId);
+    replaceLines({ threadId, runId, first, seq }, lines) {
+      const cell = db.sealing.seal("events", "lines", { thread_id: threadId, run_id: runId, first }, lines);
+      db.run("UPDATE events SET lines = ? WHERE seq = ? AND thread_id = ?", cell, seq, threadId);
     },
     raiseEventSeq: (least) => seqs.raise(least),
     trimEvents(threadId, runId, eventsMax, bytesMax) {

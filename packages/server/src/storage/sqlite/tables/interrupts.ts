@@ -18,7 +18,7 @@ import { searchVerbs } from "./search/search.ts";
 const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
 
 export function interruptVerbs(db: Database): Omit<InterruptTx, keyof AuditTx> & SearchTx {
-  const search = searchVerbs(db, { columns: COLUMNS, readInterrupt: INTERRUPTS.read });
+  const search = searchVerbs(db, { columns: COLUMNS, readInterrupt: (row) => INTERRUPTS.read(db, row) });
   return { ...threadVerbs(db), ...inboxVerbs(db), ...countVerbs(db), ...search };
 }
 
@@ -32,18 +32,18 @@ function threadVerbs(
       const rows = kept ?? (state === null ? readAll(db, threadId) : select("AND state = ?", threadId, state));
       return rows
         .filter((row) => row["kind"] !== "breakpoint" && (state === null || row["state"] === state))
-        .map(INTERRUPTS.read);
+        .map((row) => INTERRUPTS.read(db, row));
     },
     interrupt(threadId, interruptId) {
       const sql = `SELECT ${INTERRUPTS.columns} FROM interrupts WHERE thread_id = ? AND interrupt_id = ?`;
       const row = db.get(sql, threadId, interruptId);
-      return row === null ? null : INTERRUPTS.read(row);
+      return row === null ? null : INTERRUPTS.read(db, row);
     },
     openBreakpoint(threadId) {
       const open = "AND kind = 'breakpoint' AND state = 'open'";
       const rows = db.kept.interrupts.get(threadId) ?? select(open, threadId);
       const row = rows.find(({ kind, state }) => kind === "breakpoint" && state === "open");
-      return row === undefined ? null : INTERRUPTS.read(row);
+      return row === undefined ? null : INTERRUPTS.read(db, row);
     },
     putInterrupts(interrupts) {
       const rows = INTERRUPTS.insert(db, interrupts, "INSERT OR REPLACE");
@@ -115,7 +115,7 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
     },
     dueInterrupts(at, limit) {
       const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);
-      return rows.map(INTERRUPTS.read);
+      return rows.map((row) => INTERRUPTS.read(db, row));
     },
     nextDeadline() {
       const at = db.get(`SELECT expires_at ${DUE} ORDER BY expires_at LIMIT 1`)?.["expires_at"];
@@ -123,7 +123,7 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
     },
     dueEscalations(at, limit) {
       const sql = `SELECT ${COLUMNS} ${ESCALATING} AND escalates_at <= ? ORDER BY escalates_at LIMIT ?`;
-      return db.all(sql, at, limit).map(INTERRUPTS.read);
+      return db.all(sql, at, limit).map((row) => INTERRUPTS.read(db, row));
     },
     nextEscalation() {
       const at = db.get(`SELECT escalates_at ${ESCALATING} ORDER BY escalates_at LIMIT 1`)?.["escalates_at"];
@@ -150,7 +150,7 @@ function readPage(
   const limit = fittingRows(sizes.slice(0, query.limit), query.bytesMax, query.least);
   const rows = page(`${COLUMNS}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`, limit);
   const items = rows.map((row) => ({
-    interrupt: INTERRUPTS.read(row),
+    interrupt: INTERRUPTS.read(db, row),
     metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
     status: row["thread_status"] as ThreadStatus,
     bytes: Number(row["bytes"]),

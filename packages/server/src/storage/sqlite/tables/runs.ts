@@ -58,11 +58,12 @@ const OPEN_ITEM = `SELECT 1 FROM interrupts AS i
 
 function createReader(db: Database): RunReader {
   const read = (row: Row): Run => {
-    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(row);
+    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(db, row);
     const run = { ...rest, request: wholeRequest(request) };
     if (run.input?.startsWith("#") !== true) return run;
     const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
-    return { ...run, input: String(blob?.["data"]) };
+    const place = { thread_id: run.threadId, hash: run.input.slice(1) };
+    return { ...run, input: String(db.sealing.open("blobs", "data", place, blob?.["data"])) };
   };
   const row = (runId: string): KeptRow | null => {
     const kept = db.kept.runs.get(runId);
@@ -144,7 +145,8 @@ function writeVerbs(
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
         const hash = inputHash ?? contentHash(input); // sqlite/runs.2
-        db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, input);
+        const data = db.sealing.seal("blobs", "data", { thread_id: run.threadId, hash }, input);
+        db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, data);
         input = `#${hash}`;
       }
       const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // sqlite/runs.3

@@ -54,7 +54,7 @@ function itemVerbs(
         key,
         at,
       );
-      return row === null ? null : readItem(row);
+      return row === null ? null : readItem(db, row);
     },
     putStoreItem({ namespace, ...item }, vectors) {
       const ns = encodeNamespace(namespace);
@@ -77,7 +77,7 @@ function itemVerbs(
           "INSERT INTO store_vectors (item_id, field, vector) VALUES (?, ?, ?)",
           itemId,
           field,
-          new Uint8Array(bytes),
+          db.sealing.seal("store_vectors", "vector", { item_id: itemId, field }, new Uint8Array(bytes)),
         );
       }
     },
@@ -113,7 +113,10 @@ function searchVerbs(
 ): Pick<StoreTx, "newestStoreItems" | "nearestStoreItems" | "storeItems" | "storeNamespaces"> {
   // The query's vector is not an argument: SQLite would copy it for every row.
   let wanted: Float32Array = new Float32Array();
-  db.defineFunction("likeness", (vector) => cosine(floats(vector), wanted));
+  db.defineFunction("likeness", (vector, itemId = null, field = null) => {
+    const row = { item_id: itemId, field };
+    return cosine(floats(db.sealing.open("store_vectors", "vector", row, vector ?? null)), wanted);
+  });
   return {
     newestStoreItems(page) {
       const rows = db.all(
@@ -140,7 +143,7 @@ function searchVerbs(
         JSON.stringify(itemIds),
         at,
       );
-      return new Map(rows.map((row) => [Number(row["item_id"]), readItem(row)]));
+      return new Map(rows.map((row) => [Number(row["item_id"]), readItem(db, row)]));
     },
     storeNamespaces: (query) => namespaces(db, query),
   };
@@ -161,8 +164,8 @@ function readRef(row: Row): StoreRef {
   };
 }
 
-function readItem(row: Row): StoreItem {
-  const { ns, ...item } = ITEMS.read(row);
+function readItem(db: Database, row: Row): StoreItem {
+  const { ns, ...item } = ITEMS.read(db, row);
   return { namespace: decodeNamespace(ns), ...item };
 }
 
@@ -177,7 +180,7 @@ function nearest(db: Database, query: StoreRanking): readonly StoreRef[] | null 
   if (Number(counted?.["n"]) > query.scanMax) return null; // sqlite/store.3
   const rows = db.all(
     `WITH ranked AS (
-       SELECT item_id, max(likeness(v.vector)) AS score ${from} WHERE o.prefix = ?
+       SELECT item_id, max(likeness(v.vector, item_id, v.field)) AS score ${from} WHERE o.prefix = ?
        GROUP BY item_id HAVING score IS NOT NULL)
      SELECT ${REF_COLUMNS}, score FROM ranked CROSS JOIN store_items AS i USING (item_id) WHERE ${ALIVE}
      ORDER BY score DESC, item_id`,

@@ -38,7 +38,7 @@ const TABLES_OF_A_THREAD = [
 
 export function readThread(db: Database, threadId: string): Thread | null {
   const row = keptThread(db, threadId);
-  return row === null ? null : THREADS.read(row);
+  return row === null ? null : THREADS.read(db, row);
 }
 
 function keptThread(db: Database, threadId: string): KeptRow | null {
@@ -115,7 +115,7 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
   };
   const all = THREADS.columns.replaceAll(/\w+/g, "t.$&");
   return {
-    searchThreads: (query) => find(query, all).map(THREADS.read),
+    searchThreads: (query) => find(query, all).map((row) => THREADS.read(db, row)),
     searchThreadIds: (query) => find(query, "t.thread_id").map((row) => String(row["thread_id"])),
     countThreads(query, max) {
       const { from, where, parameters } = planSearch(db, query);
@@ -131,7 +131,7 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
         at,
         limit,
       );
-      return rows.map(THREADS.read);
+      return rows.map((row) => THREADS.read(db, row));
     },
     threadsAfter: (threadId, limit) =>
       db
@@ -140,7 +140,7 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
           threadId ?? "",
           limit,
         )
-        .map(THREADS.read),
+        .map((row) => THREADS.read(db, row)),
   };
 }
 

@@ -76,6 +76,11 @@ export function searchVerbs(
         );
       }
     },
+    switchSearch(isOn) {
+      if (isOn) return db.run(SWITCH_ON);
+      db.run("DELETE FROM holdpoint.search_documents");
+      db.run("INSERT INTO holdpoint.meta (key, value) VALUES ('search_off', '') ON CONFLICT DO NOTHING");
+    },
     indexed(threads: readonly UnindexedThread[]) {
       const marks = threads.flatMap((thread) => thread.marks);
       if (marks.length > 0)
@@ -83,6 +88,11 @@ export function searchVerbs(
     },
   };
 }
+
+const SWITCH_ON = `
+  WITH gone AS (DELETE FROM holdpoint.meta WHERE key = 'search_off' RETURNING key)
+  INSERT INTO holdpoint.search_queue (thread_id)
+    SELECT thread_id FROM holdpoint.threads WHERE EXISTS (SELECT 1 FROM gone)`;
 
 /** The documents of a thread that goes, or whose trail was shortened (postgres/search.1). */
 export function deleteDocuments(db: Sql, threadId: string): void {

@@ -22,7 +22,7 @@ export interface Table<T> {
   readonly columns: string;
   /** The same, for a table under another name. */
   readonly chooseColumns: (alias: string) => string;
-  readonly read: (row: Row) => T;
+  readonly read: (db: Sql, row: Row) => T;
   /** @param conflict the text after ON CONFLICT, if a conflict is no failure */
   insert(db: Sql, values: readonly T[], conflict?: string): void;
   patch(db: Sql, keyColumn: string, key: string, patch: Partial<T>): void;
@@ -44,12 +44,17 @@ export function table<T extends object>(name: string, columns: SearchedColumns<T
     (_, rows) =>
       `INSERT INTO holdpoint.${name} (${names.join(", ")}) VALUES ${Array.from({ length: rows }, (__, row) => marks(row)).join(", ")}`,
   );
-  const change = (keyColumn: string, patch: Partial<T>, also: string): readonly [string, Parameter[]] | null => {
+  const change = (
+    { sealing }: Sql,
+    { keyColumn, key, also = "" }: Pick<RequiredRow, "keyColumn" | "key"> & { readonly also?: string },
+    patch: Partial<T>,
+  ): readonly [string, Parameter[]] | null => {
+    const row = { [keyColumn]: key };
     const sets: string[] = [];
     const parameters: Parameter[] = [];
     for (const [field, [column, kind]] of fields) {
       if (!(field in patch)) continue;
-      parameters.push(bind(kind, patch[field]));
+      parameters.push(sealing.seal(name, column, row, bind(kind, patch[field])));
       sets.push(`${column} = $${parameters.length}`);
     }
     if (sets.length === 0) return null;
@@ -59,26 +64,31 @@ export function table<T extends object>(name: string, columns: SearchedColumns<T
   return {
     columns: names.join(", "),
     chooseColumns: (alias) => names.map((column) => `${alias}.${column}`).join(", "),
-    read(row) {
+    read({ sealing }, row) {
       const value: Record<string, unknown> = {};
-      for (const [field, [column, kind]] of fields) value[field] = parsed(kind, row[column]);
+      for (const [field, [column, kind]] of fields)
+        value[field] = parsed(kind, sealing.open(name, column, row, row[column]));
       return value as T;
     },
     insert(db, values, conflict) {
       for (let from = 0; from < values.length; from += ROWS_PER_INSERT_MAX) {
         const rows = values.slice(from, from + ROWS_PER_INSERT_MAX);
         const parameters: Parameter[] = [];
-        for (const value of rows) for (const [field, [, kind]] of fields) parameters.push(bind(kind, value[field]));
+        for (const value of rows) {
+          const row: Record<string, Parameter> = {};
+          for (const [field, [column, kind]] of fields) row[column] = bind(kind, value[field]);
+          parameters.push(...Object.values(db.sealing.sealRow(name, row)));
+        }
         const insert = inserts[rows.length] ?? "";
         db.run(conflict === undefined ? insert : `${insert} ON CONFLICT ${conflict}`, ...parameters);
       }
     },
     patch(db, keyColumn, key, patch) {
-      const found = change(keyColumn, patch, "");
+      const found = change(db, { keyColumn, key }, patch);
       if (found !== null) db.run(found[0], ...found[1], key);
     },
     require(db, { keyColumn, key, also, otherwise }, patch) {
-      const found = change(keyColumn, patch, also);
+      const found = change(db, { keyColumn, key, also }, patch);
       if (found !== null) db.require(otherwise, found[0], ...found[1], key);
     },
     replacing(...key) {

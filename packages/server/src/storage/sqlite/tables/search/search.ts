@@ -54,6 +54,11 @@ export function searchVerbs(
         );
       }
     },
+    switchSearch(isOn) {
+      if (isOn || db.get("SELECT 1 FROM search_documents LIMIT 1") === null) return; // sqlite/search.2
+      db.run("DELETE FROM search_documents");
+      db.run("INSERT INTO search_words (search_words) VALUES ('delete-all')");
+    },
     indexed: () => undefined, // unindexedThreads() has removed the notes
   };
 }

@@ -16,8 +16,8 @@ export interface KeyedRow {
 
 export interface Table<T> {
   readonly columns: string;
-  readonly read: (row: Row) => T;
-  /** @returns the cells of the new rows, as a SELECT of the columns would */
+  readonly read: (db: Database, row: Row) => T;
+  /** @returns the cells of the new rows, as a SELECT of the columns would without encryption */
   insert(db: Database, values: readonly T[], conflict?: string): readonly KeptRow[];
   /** @returns the number of changed rows */
   update(db: Database, row: KeyedRow, patch: Partial<T>): number;
@@ -44,10 +44,10 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
   };
   return {
     columns: list,
-    read(row) {
+    read({ sealing }, row) {
       const value: Record<string, unknown> = {};
       for (const [field, [column, kind]] of fields) {
-        const cell = row[column];
+        const cell = sealing.open(name, column, row, row[column]);
         value[field] = kind !== "plain" && typeof cell === "string" ? JSON.parse(cell) : cell;
       }
       return value as T;
@@ -59,7 +59,9 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
         const parameters: SQLInputValue[] = [];
         for (const value of rows) {
           const cells: Record<string, SQLInputValue> = {};
-          for (const [field, [column, kind]] of fields) parameters.push((cells[column] = bind(kind, value[field])));
+          for (const [field, [column, kind]] of fields) cells[column] = bind(kind, value[field]);
+          for (const [, [column]] of fields)
+            parameters.push(db.sealing.seal(name, column, cells, cells[column] ?? null));
           inserted.push(cells);
         }
         db.run(`${conflict} ${inserts[rows.length]}`, ...parameters);
@@ -73,7 +75,8 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
       for (const [field, [column, kind]] of fields) {
         if (!(field in patch)) continue;
         sets.push(`${column} = ?`);
-        parameters.push((cells[column] = bind(kind, patch[field])));
+        const cell = (cells[column] = bind(kind, patch[field]));
+        parameters.push(db.sealing.seal(name, column, { [keyColumn]: key }, cell));
       }
       if (sets.length === 0) return 0;
       const sql = `UPDATE ${name} SET ${sets.join(", ")} WHERE ${keyColumn} = ? ${also}`;

@@ -1,0 +1,35 @@
+// Settings of encryption at rest. A value that begins with `command:` names a program of a key service, which prints
+// the keys.
+import { setting, ShownReason, type Setting } from "./config.ts";
+import { parseKeys, type EncryptionKey } from "../keyring.ts";
+
+const COMMAND = "command:";
+
+function encryptionKeys(name: string): Setting<string | null> {
+  const meaning =
+    "Keys of encryption at rest, newest first, as `id:base64key` with commas or lines between them; a key has 32 bytes. A text of 16, 24 or 32 bytes is a key too, with the id `langgraph`. `command:` and a program with its arguments: the program prints them. New values get the first key. They seal the database of the agent server, not traces and not the collector's files.";
+  const kind = { type: "list of keys", fallback: null, limits: "id:base64key, or command: and a program" };
+  const notes = { meaning, secret: true, aliases: ["LANGGRAPH_AES_KEY"] };
+  return setting<string | null>(name, kind, notes, (value) => {
+    if (!value.startsWith(COMMAND)) parseKeys(value);
+    else if (value.slice(COMMAND.length).trim() === "") throw new ShownReason("names no program after command:");
+    return value;
+  });
+}
+
+export const ENCRYPTION_SETTINGS = { encryptionKeys: encryptionKeys("HOLDPOINT_ENCRYPTION_KEYS") } as const;
+
+/**
+ * @param run starts a program and returns what it prints
+ * @returns the keys, newest first; none without encryption
+ * @throws {ShownReason} in words that reveal nothing of a key
+ */
+export async function readKeys(
+  value: string | null,
+  run: (program: string, args: readonly string[]) => Promise<string>,
+): Promise<readonly EncryptionKey[]> {
+  if (value === null) return [];
+  if (!value.startsWith(COMMAND)) return parseKeys(value);
+  const [program = "", ...args] = value.slice(COMMAND.length).trim().split(/\s+/);
+  return parseKeys(await run(program, args));
+}

@@ -1,0 +1,97 @@
+// Sealing: the one place where values become the cells of sealed columns (sealed-columns.ts), and cells values.
+// Invariants:
+//   sealing.1. Without keys a cell is the value. With keys, every cell of a sealed column is sealed, and bound to its
+//        table, column and row.
+//   sealing.2. A plain cell is read as it is: data from before the keys stays readable until it is rewritten.
+import { createKeyring, readKeyId, type EncryptionKey, type Keyring } from "@holdpoint/base/keyring.ts";
+import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
+import { TABLES } from "./sealed-columns.ts";
+
+type Cells = Readonly<Record<string, unknown>>;
+
+export interface Sealing {
+  /** Newest first; empty without encryption. */
+  readonly keys: readonly EncryptionKey[];
+  /** Null without keys. */
+  readonly ring: Keyring | null;
+  /** @param row the cells that name the row @returns the cell to store */
+  seal<T>(table: string, column: string, row: Cells, cell: T): T;
+  /** @throws {SealedValueError} */
+  open<T>(table: string, column: string, row: Cells, cell: T): T;
+  /** All cells of a row that a sealed column has, opened. @throws {SealedValueError} */
+  openRow<T extends Cells>(table: string, row: T): T;
+  sealRow<T extends Cells>(table: string, row: T): T;
+}
+
+export function createSealing(keys: readonly EncryptionKey[]): Sealing {
+  const ring = keys.length === 0 ? null : createKeyring(keys);
+  const seal: Sealing["seal"] = (table, column, row, cell) =>
+    ring === null || cell === null || cell === undefined ? cell : (sealCell(ring, { table, column, row }, cell) as typeof cell);
+  const open: Sealing["open"] = (table, column, row, cell) =>
+    ring === null || cell === null ? cell : (openCell(ring, { table, column, row }, cell) as typeof cell);
+  const changed = (change: Sealing["seal"]): Sealing["openRow"] => {
+    return (table, row) => {
+      if (ring === null) return row;
+      const cells: Record<string, unknown> = { ...row };
+      for (const column in TABLES[table]?.sealed) if (column in row) cells[column] = change(table, column, row, row[column]);
+      return cells as typeof row;
+    };
+  };
+  return { keys, ring, seal, open, openRow: changed(open), sealRow: changed(seal) };
+}
+
+export const PLAIN: Sealing = createSealing([]);
+
+interface Place {
+  readonly table: string;
+  readonly column: string;
+  readonly row: Cells;
+}
+
+/** The id of the key of a cell; null for a plain one. */
+export function readCellKey(table: string, column: string, cell: unknown): string | null {
+  return readKeyId(TABLES[table]?.sealed[column]?.plainMember === undefined ? cell : readSealedMember(cell));
+}
+
+function sealCell(ring: Keyring, place: Place, cell: unknown): unknown {
+  const found = TABLES[place.table]?.sealed[place.column];
+  if (found === undefined) return cell;
+  const name = namePlace(place, found.row);
+  if (cell instanceof Uint8Array) return ring.sealBytes(cell, name);
+  if (typeof cell !== "string" || isReference(place.table, place.column, cell)) return cell;
+  const { plainMember } = found;
+  if (plainMember === undefined) return ring.seal(cell, name);
+  const value = JSON.parse(cell) as Json;
+  const plain = isJsonObject(value) ? value[plainMember] : undefined;
+  return JSON.stringify({ ...(plain === undefined ? {} : { [plainMember]: plain }), sealed: ring.seal(cell, name) });
+}
+
+function openCell(ring: Keyring, place: Place, cell: unknown): unknown {
+  const found = TABLES[place.table]?.sealed[place.column];
+  if (found === undefined) return cell;
+  const sealed = found.plainMember === undefined ? cell : (readSealedMember(cell) ?? cell);
+  if (readKeyId(sealed) === null) return cell; // sealing.2
+  const name = namePlace(place, found.row);
+  return sealed instanceof Uint8Array ? ring.openBytes(sealed, name) : ring.open(String(sealed), name);
+}
+
+function readSealedMember(cell: unknown): unknown {
+  if (typeof cell !== "string" || !cell.includes('"sealed":"~1.')) return null;
+  const value = JSON.parse(cell) as Json;
+  return isJsonObject(value) ? (value["sealed"] ?? null) : null;
+}
+
+/** A large input is `#<hash>` of a sealed blob: conditions read it. */
+export function isReference(table: string, column: string, cell: unknown): boolean {
+  return table === "runs" && column === "input" && typeof cell === "string" && cell.startsWith("#");
+}
+
+/** sealing.1. */
+function namePlace({ table, column, row }: Place, names: readonly string[]): string {
+  const values = names.map((name) => {
+    const value = row[name];
+    if (value === undefined || value === null) throw new Error(`${table}.${column} needs the column ${name} of its row`);
+    return value;
+  });
+  return `${table}.${column} ${JSON.stringify(values)}`;
+}

@@ -1,0 +1,129 @@
+// Tests of encryption at rest, as an operator uses it: keys in the environment, files of the data folder, restarts.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { PATIENCE } from "../harness/patience.ts";
+import { call, removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { newThread, readProblem } from "../harness/threads.ts";
+import { backUp } from "@holdpoint/server/storage/sqlite/backup.ts";
+
+const CANARY = "canary5f2e";
+const newKey = (id: string): string => `${id}:${randomBytes(32).toString("base64")}`;
+
+function newFolder(t: TestContext): string {
+  const folder = temporaryFolder();
+  t.after(() => removeFolder(folder));
+  return folder;
+}
+
+const serve = (dataDir: string, keys: string, env: Readonly<Record<string, string>> = {}): Promise<TestServer> =>
+  startServer({ dataDir, env: { DATABASE_URI: "", HOLDPOINT_ENCRYPTION_KEYS: keys, ...env } });
+
+/** Names of the files below a folder that have the canary. */
+function findIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .filter((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(CANARY))
+    .map(({ name }) => name);
+}
+
+/** A canary in every kind of value. @returns the thread, which waits for an answer */
+async function fill(server: TestServer) {
+  const thread = await newThread(server, "echo");
+  const large = `${CANARY} large `.repeat(1000);
+  await thread.run({ input: { payload: { question: `${CANARY} asked`, large } }, metadata: { note: "plain" } });
+  await thread.resume({ said: `${CANARY} answered` });
+  const waiting = await newThread(server, "echo");
+  const webhook = `https://hooks.invalid/${CANARY}`;
+  await waiting.run({ input: { payload: { question: `${CANARY} open` } }, webhook, context: { c: CANARY } });
+  const [item] = (await call(server, "GET", `/inbox?thread_id=${waiting.threadId}`)).body["items"] as { interrupt_id: string }[];
+  const comments = `/inbox/${waiting.threadId}/${item?.interrupt_id}/comments`;
+  const given: readonly (readonly [string, string, unknown])[] = [
+    ["PUT", "/store/items", { namespace: ["a"], key: "k", value: { text: CANARY } }],
+    ["POST", "/assistants", { graph_id: "echo", config: { configurable: { c: CANARY } }, description: CANARY }],
+    ["POST", "/runs/crons", { assistant_id: "echo", schedule: "0 0 1 1 *", input: { payload: CANARY } }],
+    ["POST", `/threads/${thread.threadId}/state`, { values: { payload: { question: `${CANARY} edited` } } }],
+    ["POST", "/threads", { config: { configurable: { c: CANARY } } }],
+    ["POST", `/threads/${waiting.threadId}/copy`, undefined],
+    ["POST", comments, { text: `${CANARY} commented` }],
+  ];
+  for (const [method, path, body] of given) {
+    const { status, text } = await call(server, method, path, body);
+    assert.ok(status < 300, `${method} ${path}: ${text}`);
+  }
+  return waiting;
+}
+
+test("no file of a killed server, and no backup, has a value in plain text", PATIENCE, async (t) => {
+  const folder = newFolder(t);
+  const keys = newKey("k1");
+  const first = await serve(folder, keys);
+  await fill(first);
+  await first.kill();
+  assert.deepEqual(findIn(folder), []);
+  const second = await serve(folder, keys);
+  const copy = newFolder(t);
+  await backUp(folder, join(copy, "holdpoint.db"));
+  assert.deepEqual(findIn(copy), []);
+  const searched = await call(second, "GET", `/inbox?q=${CANARY}`);
+  assert.equal(readProblem(searched).code, "search_off");
+  const { items } = (await call(second, "GET", "/inbox")).body as { items: { value: unknown }[] };
+  assert.equal(items.length, 2);
+  for (const { value } of items) assert.match(JSON.stringify(value), new RegExp(`${CANARY} open`));
+  await second.stop();
+  assert.deepEqual(findIn(folder), []);
+  const restored = await serve(copy, keys);
+  assert.equal(((await call(restored, "GET", "/inbox")).body as { items: unknown[] }).items.length, 2);
+  await restored.stop();
+});
+
+test("plain data is rewritten in the background, a key is changed, and the old one is not needed", PATIENCE, async (t) => {
+  const folder = newFolder(t);
+  const [one, two] = [newKey("k1"), newKey("k2")];
+  const plain = await serve(folder, "");
+  const waiting = await fill(plain);
+  await plain.stop();
+  assert.deepEqual(findIn(folder), ["holdpoint.db"]);
+  for (const keys of [one, `${two},${one}`]) {
+    const server = await serve(folder, keys);
+    const [id] = keys.split(":");
+    await server.whenLogged("the end of the rewrite", (logs) =>
+      logs.some((entry) => entry["event"] === "resealed" && String(entry["in_use"]) === id),
+    );
+    await server.stop();
+    assert.deepEqual(findIn(folder), []);
+  }
+  writeFileSync(join(folder, "keys"), `${two}\n`);
+  const last = await serve(folder, `command: cat ${join(folder, "keys")}`);
+  const answered = await call(last, "POST", `/threads/${waiting.threadId}/runs/wait`, {
+    assistant_id: "echo",
+    command: { resume: { said: "yes" } },
+  });
+  assert.equal(answered.status, 200);
+  assert.ok(answered.text.includes("yes"));
+  await last.stop();
+  for (const keys of ["", one, newKey("k2"), "command: false", "k2:short"]) {
+    await assert.rejects(serve(folder, keys), /ended \(78\)[^]*HOLDPOINT_ENCRYPTION_KEYS/, keys.slice(0, 5));
+  }
+});
+
+test("a value that was moved to another thread fails there alone", PATIENCE, async (t) => {
+  const folder = newFolder(t);
+  const keys = newKey("k1");
+  const first = await serve(folder, keys);
+  const [mine, theirs, other] = [await fill(first), await fill(first), await fill(first)];
+  await first.stop();
+  const db = new DatabaseSync(join(folder, "holdpoint.db"));
+  const read = db.prepare("SELECT value FROM interrupts WHERE thread_id = ?").get(mine.threadId);
+  db.prepare("UPDATE interrupts SET value = ? WHERE thread_id = ?").run(String(read?.["value"]), theirs.threadId);
+  db.close();
+  const second = await serve(folder, keys);
+  const state = await call(second, "GET", `/threads/${theirs.threadId}`);
+  assert.deepEqual([state.status, readProblem(state).code], [500, "sealed_value_unreadable"]);
+  for (const { threadId } of [mine, other])
+    assert.equal((await call(second, "GET", `/threads/${threadId}`)).status, 200);
+  await second.stop();
+});
