@@ -19,8 +19,11 @@ function newFolder(t: TestContext): string {
   return folder;
 }
 
-const serve = (dataDir: string, keys: string, env: Readonly<Record<string, string>> = {}): Promise<TestServer> =>
-  startServer({ dataDir, env: { DATABASE_URI: "", HOLDPOINT_ENCRYPTION_KEYS: keys, ...env } });
+async function serve(t: TestContext, dataDir: string, keys: string): Promise<TestServer> {
+  const server = await startServer({ dataDir, env: { DATABASE_URI: "", HOLDPOINT_ENCRYPTION_KEYS: keys } });
+  t.after(() => server.kill());
+  return server;
+}
 
 /** Names of the files below a folder that have the canary. */
 function findIn(folder: string): readonly string[] {
@@ -39,8 +42,8 @@ async function fill(server: TestServer) {
   const waiting = await newThread(server, "echo");
   const webhook = `https://hooks.invalid/${CANARY}`;
   await waiting.run({ input: { payload: { question: `${CANARY} open` } }, webhook, context: { c: CANARY } });
-  const [item] = (await call(server, "GET", `/inbox?thread_id=${waiting.threadId}`)).body["items"] as { interrupt_id: string }[];
-  const comments = `/inbox/${waiting.threadId}/${item?.interrupt_id}/comments`;
+  const [item] = await waiting.open();
+  const comments = `/inbox/${waiting.threadId}/${item?.id}/comments`;
   const given: readonly (readonly [string, string, unknown])[] = [
     ["PUT", "/store/items", { namespace: ["a"], key: "k", value: { text: CANARY } }],
     ["POST", "/assistants", { graph_id: "echo", config: { configurable: { c: CANARY } }, description: CANARY }],
@@ -60,11 +63,11 @@ async function fill(server: TestServer) {
 test("no file of a killed server, and no backup, has a value in plain text", PATIENCE, async (t) => {
   const folder = newFolder(t);
   const keys = newKey("k1");
-  const first = await serve(folder, keys);
+  const first = await serve(t, folder, keys);
   await fill(first);
   await first.kill();
   assert.deepEqual(findIn(folder), []);
-  const second = await serve(folder, keys);
+  const second = await serve(t, folder, keys);
   const copy = newFolder(t);
   await backUp(folder, join(copy, "holdpoint.db"));
   assert.deepEqual(findIn(copy), []);
@@ -75,7 +78,7 @@ test("no file of a killed server, and no backup, has a value in plain text", PAT
   for (const { value } of items) assert.match(JSON.stringify(value), new RegExp(`${CANARY} open`));
   await second.stop();
   assert.deepEqual(findIn(folder), []);
-  const restored = await serve(copy, keys);
+  const restored = await serve(t, copy, keys);
   assert.equal(((await call(restored, "GET", "/inbox")).body as { items: unknown[] }).items.length, 2);
   await restored.stop();
 });
@@ -83,12 +86,12 @@ test("no file of a killed server, and no backup, has a value in plain text", PAT
 test("plain data is rewritten in the background, a key is changed, and the old one is not needed", PATIENCE, async (t) => {
   const folder = newFolder(t);
   const [one, two] = [newKey("k1"), newKey("k2")];
-  const plain = await serve(folder, "");
+  const plain = await serve(t, folder, "");
   const waiting = await fill(plain);
   await plain.stop();
   assert.deepEqual(findIn(folder), ["holdpoint.db"]);
   for (const keys of [one, `${two},${one}`]) {
-    const server = await serve(folder, keys);
+    const server = await serve(t, folder, keys);
     const [id] = keys.split(":");
     await server.whenLogged("the end of the rewrite", (logs) =>
       logs.some((entry) => entry["event"] === "resealed" && String(entry["in_use"]) === id),
@@ -97,7 +100,7 @@ test("plain data is rewritten in the background, a key is changed, and the old o
     assert.deepEqual(findIn(folder), []);
   }
   writeFileSync(join(folder, "keys"), `${two}\n`);
-  const last = await serve(folder, `command: cat ${join(folder, "keys")}`);
+  const last = await serve(t, folder, `command: cat ${join(folder, "keys")}`);
   const answered = await call(last, "POST", `/threads/${waiting.threadId}/runs/wait`, {
     assistant_id: "echo",
     command: { resume: { said: "yes" } },
@@ -106,21 +109,21 @@ test("plain data is rewritten in the background, a key is changed, and the old o
   assert.ok(answered.text.includes("yes"));
   await last.stop();
   for (const keys of ["", one, newKey("k2"), "command: false", "k2:short"]) {
-    await assert.rejects(serve(folder, keys), /ended \(78\)[^]*HOLDPOINT_ENCRYPTION_KEYS/, keys.slice(0, 5));
+    await assert.rejects(serve(t, folder, keys), /ended \(78\)[^]*HOLDPOINT_ENCRYPTION_KEYS/, keys.slice(0, 5));
   }
 });
 
 test("a value that was moved to another thread fails there alone", PATIENCE, async (t) => {
   const folder = newFolder(t);
   const keys = newKey("k1");
-  const first = await serve(folder, keys);
+  const first = await serve(t, folder, keys);
   const [mine, theirs, other] = [await fill(first), await fill(first), await fill(first)];
   await first.stop();
   const db = new DatabaseSync(join(folder, "holdpoint.db"));
   const read = db.prepare("SELECT value FROM interrupts WHERE thread_id = ?").get(mine.threadId);
   db.prepare("UPDATE interrupts SET value = ? WHERE thread_id = ?").run(String(read?.["value"]), theirs.threadId);
   db.close();
-  const second = await serve(folder, keys);
+  const second = await serve(t, folder, keys);
   const state = await call(second, "GET", `/threads/${theirs.threadId}`);
   assert.deepEqual([state.status, readProblem(state).code], [500, "sealed_value_unreadable"]);
   for (const { threadId } of [mine, other])
