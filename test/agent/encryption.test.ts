@@ -83,35 +83,39 @@ test("no file of a killed server, and no backup, has a value in plain text", PAT
   await restored.stop();
 });
 
-test("plain data is rewritten in the background, a key is changed, and the old one is not needed", PATIENCE, async (t) => {
-  const folder = newFolder(t);
-  const [one, two] = [newKey("k1"), newKey("k2")];
-  const plain = await serve(t, folder, "");
-  const waiting = await fill(plain);
-  await plain.stop();
-  assert.deepEqual(findIn(folder), ["holdpoint.db"]);
-  for (const keys of [one, `${two},${one}`]) {
-    const server = await serve(t, folder, keys);
-    const [id] = keys.split(":");
-    await server.whenLogged("the end of the rewrite", (logs) =>
-      logs.some((entry) => entry["event"] === "resealed" && String(entry["in_use"]) === id),
-    );
-    await server.stop();
-    assert.deepEqual(findIn(folder), []);
-  }
-  writeFileSync(join(folder, "keys"), `${two}\n`);
-  const last = await serve(t, folder, `command: cat ${join(folder, "keys")}`);
-  const answered = await call(last, "POST", `/threads/${waiting.threadId}/runs/wait`, {
-    assistant_id: "echo",
-    command: { resume: { said: "yes" } },
-  });
-  assert.equal(answered.status, 200);
-  assert.ok(answered.text.includes("yes"));
-  await last.stop();
-  for (const keys of ["", one, newKey("k2"), "command: false", "k2:short"]) {
-    await assert.rejects(serve(t, folder, keys), /ended \(78\)[^]*HOLDPOINT_ENCRYPTION_KEYS/, keys.slice(0, 5));
-  }
-});
+test(
+  "plain data is rewritten in the background, a key is changed, and the old one is not needed",
+  PATIENCE,
+  async (t) => {
+    const folder = newFolder(t);
+    const [one, two] = [newKey("k1"), newKey("k2")];
+    const plain = await serve(t, folder, "");
+    const waiting = await fill(plain);
+    await plain.stop();
+    assert.deepEqual(findIn(folder), ["holdpoint.db"]);
+    for (const keys of [one, `${two},${one}`]) {
+      const server = await serve(t, folder, keys);
+      const [id] = keys.split(":");
+      await server.whenLogged("the end of the rewrite", (logs) =>
+        logs.some((entry) => entry["event"] === "resealed" && String(entry["in_use"]) === id),
+      );
+      await server.stop();
+      assert.deepEqual(findIn(folder), []);
+    }
+    writeFileSync(join(folder, "keys"), `${two}\n`);
+    const last = await serve(t, folder, `command: cat ${join(folder, "keys")}`);
+    const answered = await call(last, "POST", `/threads/${waiting.threadId}/runs/wait`, {
+      assistant_id: "echo",
+      command: { resume: { said: "yes" } },
+    });
+    assert.equal(answered.status, 200);
+    assert.ok(answered.text.includes("yes"));
+    await last.stop();
+    for (const keys of ["", one, newKey("k2"), "command: false", "k2:short"]) {
+      await assert.rejects(serve(t, folder, keys), /ended \(78\)[^]*HOLDPOINT_ENCRYPTION_KEYS/, keys.slice(0, 5));
+    }
+  },
+);
 
 test("a value that was moved to another thread fails there alone", PATIENCE, async (t) => {
   const folder = newFolder(t);

@@ -5,9 +5,15 @@
 //   keyring.2. The place of a value, which names its table, column and row, is associated data: a value in another
 //        place does not open, and neither does a changed one.
 //   keyring.3. New values get the newest key. Every key of the ring opens.
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomFillSync, type KeyObject } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  randomFillSync,
+  type KeyObject,
+} from "node:crypto";
 import { ApiError } from "./api-error.ts";
-import { ShownReason } from "./config/config.ts";
 
 export interface EncryptionKey {
   readonly id: string;
@@ -48,7 +54,7 @@ const TEXT_ID = "langgraph";
 
 /**
  * `id:base64` with commas or lines between them, newest first; or texts of 16, 24 or 32 bytes.
- * @throws {ShownReason} in words that reveal nothing of a key
+ * @throws {Error} in words that reveal nothing of a key
  */
 export function parseKeys(text: string): readonly EncryptionKey[] {
   const isText = (one: string): boolean => TEXT_BYTES.has(Buffer.byteLength(one));
@@ -58,14 +64,14 @@ export function parseKeys(text: string): readonly EncryptionKey[] {
       if (isText(one)) return deriveKey(TEXT_ID, one);
       const [id = "", encoded = ""] = one.split(/:(.*)/s);
       const key = Buffer.from(encoded, "base64");
-      if (!ID.test(id)) throw new ShownReason(`key ${at + 1} has no id: write id:base64key (not shown)`);
+      if (!ID.test(id)) throw new Error(`key ${at + 1} has no id: write id:base64key (not shown)`);
       if (key.length !== KEY_BYTES)
-        throw new ShownReason(`the key "${id}" is not ${KEY_BYTES} bytes in base64: openssl rand -base64 32 makes one`);
+        throw new Error(`the key "${id}" is not ${KEY_BYTES} bytes in base64: openssl rand -base64 32 makes one`);
       return { id, key };
     });
   const twice = keys.find(({ id }, at) => keys.findIndex((other) => other.id === id) !== at);
-  if (twice !== undefined) throw new ShownReason(`the id "${twice.id}" stands for two keys`);
-  if (keys.length === 0) throw new ShownReason("has no key");
+  if (twice !== undefined) throw new Error(`the id "${twice.id}" stands for two keys`);
+  if (keys.length === 0) throw new Error("has no key");
   return keys;
 }
 
@@ -107,7 +113,9 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
       decipher.final();
       return content;
     } catch {
-      throw new SealedValueError(`${place} does not open with the key "${id}": it was changed, or moved from elsewhere`);
+      throw new SealedValueError(
+        `${place} does not open with the key "${id}": it was changed, or moved from elsewhere`,
+      );
     }
   };
   const text = `${MARK}${newest}.`;

@@ -11,13 +11,21 @@ function encryptionKeys(name: string): Setting<string | null> {
   const kind = { type: "list of keys", fallback: null, limits: "id:base64key, or command: and a program" };
   const notes = { meaning, secret: true, aliases: ["LANGGRAPH_AES_KEY"] };
   return setting<string | null>(name, kind, notes, (value) => {
-    if (!value.startsWith(COMMAND)) parseKeys(value);
+    if (!value.startsWith(COMMAND)) readList(value);
     else if (value.slice(COMMAND.length).trim() === "") throw new ShownReason("names no program after command:");
     return value;
   });
 }
 
 export const ENCRYPTION_SETTINGS = { encryptionKeys: encryptionKeys("HOLDPOINT_ENCRYPTION_KEYS") } as const;
+
+function readList(text: string): readonly EncryptionKey[] {
+  try {
+    return parseKeys(text);
+  } catch (error) {
+    throw new ShownReason(error instanceof Error ? error.message : "");
+  }
+}
 
 /**
  * @param run starts a program and returns what it prints
@@ -29,7 +37,7 @@ export async function readKeys(
   run: (program: string, args: readonly string[]) => Promise<string>,
 ): Promise<readonly EncryptionKey[]> {
   if (value === null) return [];
-  if (!value.startsWith(COMMAND)) return parseKeys(value);
+  if (!value.startsWith(COMMAND)) return readList(value);
   const [program = "", ...args] = value.slice(COMMAND.length).trim().split(/\s+/);
-  return parseKeys(await run(program, args));
+  return readList(await run(program, args));
 }

@@ -8,9 +8,9 @@ import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
 const COMMAND_MS = 10_000;
 
 /** Newest first; none without encryption. @throws {ConfigError} */
-export async function openKeys(
-  { encryptionKeys }: Pick<AgentConfig, "encryptionKeys">,
-): Promise<readonly EncryptionKey[]> {
+export async function openKeys({
+  encryptionKeys,
+}: Pick<AgentConfig, "encryptionKeys">): Promise<readonly EncryptionKey[]> {
   if (encryptionKeys === null) return [];
   const { readKeys } = await import("@holdpoint/base/config/encryption-settings.ts");
   const fail = (reason: string): ConfigError => new ConfigError([{ name: "HOLDPOINT_ENCRYPTION_KEYS", reason }]);

@@ -28,8 +28,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 };
 
 const REFUSED: Readonly<Record<string, string>> = {
-  encryption:
-    "this server runs no encryption handlers: remove the key, and set HOLDPOINT_ENCRYPTION_KEYS",
+  encryption: "this server runs no encryption handlers: remove the key, and set HOLDPOINT_ENCRYPTION_KEYS",
 };
 
 /** @returns null for a key with an effect elsewhere, or one that needs no warning */

@@ -84,7 +84,9 @@ export function coldTable<T extends object>(sql: ColdSql, name: string, columns:
     read,
     readOrNull: (row) => (row === null ? null : read(row)),
     insert(value, conflict = "") {
-      const row = Object.fromEntries(fields.map(([field, [column, kind]]) => [column, writeCell(sql, kind, value[field])]));
+      const row = Object.fromEntries(
+        fields.map(([field, [column, kind]]) => [column, writeCell(sql, kind, value[field])]),
+      );
       sql.run(`${insertion} ${conflict}`, ...Object.values(sql.sealing.sealRow(name, row)));
     },
     patch(keyColumn, key, patch) {

@@ -97,10 +97,7 @@ async function standAlone(sql: ColdSql, threadId: string, head: Kept, kept: Read
     ids,
   );
   const steps = new Map(
-    rows.map((row) => [
-      String(row["checkpoint_id"]),
-      openSmall(sql, { ...row, thread_id: threadId, ns: head.ns }),
-    ]),
+    rows.map((row) => [String(row["checkpoint_id"]), openSmall(sql, { ...row, thread_id: threadId, ns: head.ns })]),
   );
   const { body, small: values } = selfContained(head, steps);
   const row = { thread_id: threadId, ns: head.ns, checkpoint_id: head.checkpointId };
@@ -110,6 +107,8 @@ async function standAlone(sql: ColdSql, threadId: string, head: Kept, kept: Read
   sql.run(update, body, small, ...place);
 }
 
+const WRITES_ROW = "thread_id, ns, checkpoint_id, run_id, task_id";
+
 /** checkpoint-pruning.3. */
 async function deleteUnusedBlobs(sql: ColdSql, threadId: string): Promise<void> {
   const { schema } = sql;
@@ -117,7 +116,7 @@ async function deleteUnusedBlobs(sql: ColdSql, threadId: string): Promise<void> 
     (await sql.all(text, threadId)).map((row) => String(row["text"]));
   const used = hashesIn(
     await readTexts(`SELECT body AS text FROM ${schema}checkpoints WHERE thread_id = ?`),
-    (await sql.all(`SELECT * FROM ${schema}writes WHERE thread_id = ?`, threadId)).map((row) =>
+    (await sql.all(`SELECT ${WRITES_ROW}, entries FROM ${schema}writes WHERE thread_id = ?`, threadId)).map((row) =>
       String(sql.sealing.open("writes", "entries", row, row["entries"])),
     ),
     await readTexts(`SELECT input AS text FROM ${schema}runs WHERE thread_id = ? AND input LIKE '#%'`),

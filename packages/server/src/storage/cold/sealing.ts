@@ -93,7 +93,15 @@ async function readPage(sql: ColdSql, { table, after }: ResealPlace, limit: numb
   const { key = [] } = TABLES[table] ?? {};
   const keys = key.join(", ");
   const behind = after === null ? "" : `WHERE (${keys}) > (${key.map(() => "?").join(", ")})`;
-  return sql.all(`SELECT * FROM ${sql.schema}${table} ${behind} ORDER BY ${keys} LIMIT ?`, ...(after ?? []), limit);
+  const page = `SELECT ${listColumns(table)} FROM ${sql.schema}${table} ${behind} ORDER BY ${keys} LIMIT ?`;
+  return sql.all(page, ...(after ?? []), limit);
+}
+
+/** The sealed columns and those that name the row; all of the trail, whose entries are replaced. */
+function listColumns(table: string): string {
+  const { key = [], sealed = {}, plain = [] } = TABLES[table] ?? {};
+  const rows = table === "audit" ? plain : Object.values(sealed).flatMap(({ row }) => row);
+  return [...new Set([...key, ...rows, ...Object.keys(sealed)])].join(", ");
 }
 
 function findNext({ table }: ResealPlace, page: readonly Row[], limit: number): ResealPlace | null {

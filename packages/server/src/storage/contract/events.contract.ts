@@ -40,37 +40,41 @@ export function eventCases(
       runId === run ? first : -first,
     );
 
-  test("events read back as stored, of a run and of a thread, from a position on (contract/events.1, contract/events.2)", { skip: isSealed }, async (t) => {
-    const storage = await open(t);
-    const odd = row(thread, run, 0, { last: 2, lines: 'a|ä:1\t"\\u0000\\ud800"\nb\t@ref\nend\t{}\n', goneAt: 9 });
-    await storage.transaction(async (tx) => {
-      assert.equal(await tx.newestEvents(thread), 0);
-      await tx.appendEvents([odd, row(thread, other, 5)]);
-      await tx.appendEvents([row(thread, run, 3), row(newId(), run, 7)]);
-    });
-    const [stored] = await storage.transaction((tx) => tx.events(thread, ALL));
-    assert.deepEqual({ ...stored, seq: 0 }, { ...odd, seq: 0 });
-    assert.deepEqual(await listFirsts(storage, {}), [0, -5, 3]);
-    assert.deepEqual(await listFirsts(storage, { runId: run }), [0, 3]);
-    assert.deepEqual(await listFirsts(storage, { runId: run, fromId: 2 }), [0, 3]);
-    assert.deepEqual(await listFirsts(storage, { runId: run, fromId: 3 }), [3]);
-    assert.deepEqual(await listFirsts(storage, { limit: 1 }), [0]);
-    const bytes = Buffer.byteLength(odd.lines);
-    for (const [bytesMax, page] of [
-      [1, [0]],
-      [bytes, [0]],
-      [bytes + 1, [0, -5]],
-      [bytes + 1000, [0, -5, 3]],
-    ] as const)
-      assert.deepEqual(await listFirsts(storage, { bytesMax }), page);
-    assert.deepEqual(await listFirsts(storage, { bytesMax: bytes + 1000, limit: 2 }), [0, -5]);
-    assert.deepEqual(await listFirsts(storage, { runId: run, bytesMax: 1 }), [0]);
-    assert.deepEqual(await listFirsts(storage, { afterSeq: stored?.seq ?? 0 }), [-5, 3]);
-    const extent = await storage.transaction((tx) => tx.eventExtent(thread, run));
-    assert.deepEqual(extent, { first: 0, last: 3, events: 4, bytes: Buffer.byteLength(odd.lines) + 9 });
-    assert.equal(await storage.transaction((tx) => tx.eventExtent(thread, newId())), null);
-    assert.equal(await storage.transaction((tx) => tx.newestEvents(thread)), (stored?.seq ?? 0) + 2);
-  });
+  test(
+    "events read back as stored, of a run and of a thread, from a position on (contract/events.1, contract/events.2)",
+    { skip: isSealed },
+    async (t) => {
+      const storage = await open(t);
+      const odd = row(thread, run, 0, { last: 2, lines: 'a|ä:1\t"\\u0000\\ud800"\nb\t@ref\nend\t{}\n', goneAt: 9 });
+      await storage.transaction(async (tx) => {
+        assert.equal(await tx.newestEvents(thread), 0);
+        await tx.appendEvents([odd, row(thread, other, 5)]);
+        await tx.appendEvents([row(thread, run, 3), row(newId(), run, 7)]);
+      });
+      const [stored] = await storage.transaction((tx) => tx.events(thread, ALL));
+      assert.deepEqual({ ...stored, seq: 0 }, { ...odd, seq: 0 });
+      assert.deepEqual(await listFirsts(storage, {}), [0, -5, 3]);
+      assert.deepEqual(await listFirsts(storage, { runId: run }), [0, 3]);
+      assert.deepEqual(await listFirsts(storage, { runId: run, fromId: 2 }), [0, 3]);
+      assert.deepEqual(await listFirsts(storage, { runId: run, fromId: 3 }), [3]);
+      assert.deepEqual(await listFirsts(storage, { limit: 1 }), [0]);
+      const bytes = Buffer.byteLength(odd.lines);
+      for (const [bytesMax, page] of [
+        [1, [0]],
+        [bytes, [0]],
+        [bytes + 1, [0, -5]],
+        [bytes + 1000, [0, -5, 3]],
+      ] as const)
+        assert.deepEqual(await listFirsts(storage, { bytesMax }), page);
+      assert.deepEqual(await listFirsts(storage, { bytesMax: bytes + 1000, limit: 2 }), [0, -5]);
+      assert.deepEqual(await listFirsts(storage, { runId: run, bytesMax: 1 }), [0]);
+      assert.deepEqual(await listFirsts(storage, { afterSeq: stored?.seq ?? 0 }), [-5, 3]);
+      const extent = await storage.transaction((tx) => tx.eventExtent(thread, run));
+      assert.deepEqual(extent, { first: 0, last: 3, events: 4, bytes: Buffer.byteLength(odd.lines) + 9 });
+      assert.equal(await storage.transaction((tx) => tx.eventExtent(thread, newId())), null);
+      assert.equal(await storage.transaction((tx) => tx.newestEvents(thread)), (stored?.seq ?? 0) + 2);
+    },
+  );
 
   test("the seq of the next row is raised, and never lowered (contract/events.2)", async (t) => {
     const storage = await open(t);

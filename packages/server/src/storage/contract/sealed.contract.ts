@@ -13,7 +13,12 @@ export interface FoundCells {
 }
 
 /** @param tables of this adapter @param readRows past the storage */
-export async function findCells(readRows: ReadRows, schema: string, tables: readonly string[], key: string): Promise<FoundCells> {
+export async function findCells(
+  readRows: ReadRows,
+  schema: string,
+  tables: readonly string[],
+  key: string,
+): Promise<FoundCells> {
   const [others, sealed] = [new Set<string>(), new Set<string>()];
   for (const table of tables) {
     const columns = Object.keys(TABLES[table]?.sealed ?? {});

@@ -149,7 +149,8 @@ export function sealingContract(adapter: string, open: (t: TestContext) => Promi
         [[{ id: "old", key: randomBytes(32) }], /the key "old" is another one/],
         [[NEW, { id: "old", key: randomBytes(32) }], /the key "old" is another one/],
       ];
-      for (const [keys, reason] of rows) await assert.rejects(create(keys).start(), { name: "ConfigError", message: reason });
+      for (const [keys, reason] of rows)
+        await assert.rejects(create(keys).start(), { name: "ConfigError", message: reason });
       await using(create([OLD]), async (storage) =>
         assert.deepEqual(comparable(await readAll(storage)), comparable(EXPECTED)),
       );

@@ -183,7 +183,10 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
     assert.deepEqual(await find(), []);
     await storage.transaction((tx) => tx.switchSearch(true));
     const swept = (await storage.read(async (tx) => tx.sweepUnindexed(10))) ?? [];
-    assert.deepEqual([...swept, ...(await look())].map(({ threadId }) => threadId), [thread.threadId]);
+    assert.deepEqual(
+      [...swept, ...(await look())].map(({ threadId }) => threadId),
+      [thread.threadId],
+    );
   });
 
   test("a sweep ends although threads are added meanwhile (contract/search.2)", async (t) => {

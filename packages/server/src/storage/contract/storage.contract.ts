@@ -98,7 +98,7 @@ export function storageContract(
     test("a rewrite of sealed values finds none to rewrite", async (t) => {
       const storage = await open(t);
       await storage.transaction((tx) => tx.insertThread(newThread()));
-      for (let place: ResealPlace | null = null; ; ) {
+      for (let place: ResealPlace | null = null; ;) {
         const at: ResealPlace | null = place;
         const page: ResealedPage = await storage.transaction((tx) => tx.resealPage(at, 10));
         assert.equal(page.rows, 0);

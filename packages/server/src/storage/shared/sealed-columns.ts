@@ -1,5 +1,5 @@
 // Sealed columns: every column of both databases, sealed or plain, where the storage has encryption keys
-// (sealing.ts). sealed-columns.test.ts compares the list with the schemas.
+// (sealing.ts). sealed.test.ts of each adapter compares the list with its schema.
 //   - Sealed: what callers, graphs and people write.
 //   - Plain: ids, times, statuses, counts, names and hashes; metadata, namespaces, keys and names of assistants, which
 //     calls search by; and the words of the search index, which a storage with keys has only if the operator says so.
@@ -59,11 +59,9 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
     ["small"],
   ),
   heads: table("thread_id ns", "thread_id ns checkpoint_id"),
-  writes: table(
-    "thread_id ns checkpoint_id run_id task_id",
-    "thread_id ns checkpoint_id run_id task_id task_path",
-    ["entries"],
-  ),
+  writes: table("thread_id ns checkpoint_id run_id task_id", "thread_id ns checkpoint_id run_id task_id task_path", [
+    "entries",
+  ]),
   blobs: table("thread_id hash", "thread_id hash", ["data"]),
   fingerprints: table("hash", "hash created_at body"),
   // The database numbers events.
@@ -73,39 +71,28 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
     `thread_id interrupt_id library_id task_id graph_ns checkpoint_id root_checkpoint_id idx ns position state
      created_at run_id graph_id assistant_id node kind claim claimed_by claimed_until expires_at snoozed_until
      escalates_at`,
-    [
-      "value",
-      "response_schema",
-      "answer",
-      "failure",
-      "on_expiry",
-      ["review", "thread_id interrupt_id", "assignees"],
-    ],
+    ["value", "response_schema", "answer", "failure", "on_expiry", ["review", "thread_id interrupt_id", "assignees"]],
   ),
   inbox_metadata: table("thread_id interrupt_id key", "thread_id interrupt_id key value created_at"),
   // The database numbers entries; the digest is of the whole entry.
-  audit: table(
-    "thread_id seq",
-    "thread_id seq chain position previous digest at action by interrupt_id run_id via",
-    [
-      ["value", "thread_id digest"],
-      ["origin", "thread_id digest"],
-    ],
-  ),
+  audit: table("thread_id seq", "thread_id seq chain position previous digest at action by interrupt_id run_id via", [
+    ["value", "thread_id digest"],
+    ["origin", "thread_id digest"],
+  ]),
   audit_heads: table("chain", "chain count hash"),
   audit_deleted: table("chain position", "chain position seq digest thread_id at"),
   search_documents: table("thread_id interrupt_id", "doc_id thread_id interrupt_id updated_at seq words"),
   search_queue: table("id", "id thread_id taken_until"),
-  assistants: table(
-    "assistant_id",
-    "assistant_id graph_id name name_lower version created_at updated_at metadata",
-    ["config", "context", "description"],
-  ),
-  assistant_versions: table(
-    "assistant_id version",
-    "assistant_id version graph_id name created_at metadata",
-    ["config", "context", "description"],
-  ),
+  assistants: table("assistant_id", "assistant_id graph_id name name_lower version created_at updated_at metadata", [
+    "config",
+    "context",
+    "description",
+  ]),
+  assistant_versions: table("assistant_id version", "assistant_id version graph_id name created_at metadata", [
+    "config",
+    "context",
+    "description",
+  ]),
   assistant_metadata: table("key value assistant_id", "key value assistant_id"),
   crons: table(
     "cron_id",
@@ -133,11 +120,10 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
   // The headers are sealed with the ticket, which the database does not have.
   socket_tickets: table("digest", "digest caller headers expires_at"),
   webhooks: table("run_id", "run_id host channel batch attempts due_at created_at", ["url", "headers", "body"]),
-  run_webhooks: table(
-    "thread_id run_id webhook_id",
-    "thread_id run_id webhook_id format created_at",
-    ["url", "headers"],
-  ),
+  run_webhooks: table("thread_id run_id webhook_id", "thread_id run_id webhook_id format created_at", [
+    "url",
+    "headers",
+  ]),
   notices: table("notice_id", "notice_id thread_id interrupt_id shown created_at", ["target"]),
   spent_tokens: table("token", "token expires_at"),
   workers: table("worker_id", "worker_id beat_at"),

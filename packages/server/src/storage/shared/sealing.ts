@@ -26,14 +26,17 @@ export interface Sealing {
 export function createSealing(keys: readonly EncryptionKey[]): Sealing {
   const ring = keys.length === 0 ? null : createKeyring(keys);
   const seal: Sealing["seal"] = (table, column, row, cell) =>
-    ring === null || cell === null || cell === undefined ? cell : (sealCell(ring, { table, column, row }, cell) as typeof cell);
+    ring === null || cell === null || cell === undefined
+      ? cell
+      : (sealCell(ring, { table, column, row }, cell) as typeof cell);
   const open: Sealing["open"] = (table, column, row, cell) =>
     ring === null || cell === null ? cell : (openCell(ring, { table, column, row }, cell) as typeof cell);
   const changed = (change: Sealing["seal"]): Sealing["openRow"] => {
     return (table, row) => {
       if (ring === null) return row;
       const cells: Record<string, unknown> = { ...row };
-      for (const column in TABLES[table]?.sealed) if (column in row) cells[column] = change(table, column, row, row[column]);
+      for (const column in TABLES[table]?.sealed)
+        if (column in row) cells[column] = change(table, column, row, row[column]);
       return cells as typeof row;
     };
   };
@@ -90,7 +93,8 @@ export function isReference(table: string, column: string, cell: unknown): boole
 function namePlace({ table, column, row }: Place, names: readonly string[]): string {
   const values = names.map((name) => {
     const value = row[name];
-    if (value === undefined || value === null) throw new Error(`${table}.${column} needs the column ${name} of its row`);
+    if (value === undefined || value === null)
+      throw new Error(`${table}.${column} needs the column ${name} of its row`);
     return value;
   });
   return `${table}.${column} ${JSON.stringify(values)}`;

@@ -14,6 +14,7 @@ export const COPIED_COLUMNS = [
 ] as const;
 
 export interface ThreadCopy {
+  readonly table: string;
   readonly from: string;
   readonly to: string;
   /** Beside thread_id. */
@@ -23,8 +24,7 @@ export interface ThreadCopy {
 /** The insertion of a copied row whose values are sealed: each is opened and sealed for the row of the copy. */
 export function resealed(
   sealing: Sealing,
-  table: string,
-  { to, columns }: ThreadCopy,
+  { table, to, columns }: ThreadCopy,
 ): {
   /** Columns and marks. @param mark `?`, or `$`, which gets numbers */
   readonly insert: (mark: "?" | "$") => string;

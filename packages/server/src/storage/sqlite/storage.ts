@@ -108,7 +108,14 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
 }
 
 /** @throws {ConfigError} if the folder is unusable: a restart does not help */
-async function openFiles({ folder, owner, versions, log, clock = systemClock, keys = [] }: SqliteOptions): Promise<Open> {
+async function openFiles({
+  folder,
+  owner,
+  versions,
+  log,
+  clock = systemClock,
+  keys = [],
+}: SqliteOptions): Promise<Open> {
   const lock = lockFolder(folder, owner);
   try {
     const file = join(folder, "holdpoint.db");

@@ -16,10 +16,14 @@ export function copyVerbs(db: Sql): CopyTx {
       for (const [name, columns] of COPIED_COLUMNS) {
         const chosen = `FROM holdpoint.${name} WHERE thread_id`;
         if (db.sealing.ring === null) {
-          db.run(`INSERT INTO holdpoint.${name} (thread_id, ${columns}) SELECT $1, ${columns} ${chosen} = $2`, to, from);
+          db.run(
+            `INSERT INTO holdpoint.${name} (thread_id, ${columns}) SELECT $1, ${columns} ${chosen} = $2`,
+            to,
+            from,
+          );
           continue;
         }
-        const { insert, cells } = resealed(db.sealing, name, { from, to, columns });
+        const { insert, cells } = resealed(db.sealing, { table: name, from, to, columns });
         for (const row of await db.all(`SELECT thread_id, ${columns} ${chosen} = $1`, from))
           db.run(`INSERT INTO holdpoint.${name} ${insert("$")}`, ...(cells(row) as readonly Parameter[]));
       }

@@ -61,10 +61,11 @@ const FILE = new URL(`./reader-thread${extname(import.meta.url)}`, import.meta.u
 export function createReader({ path, keys = [], log, limitMs = LIMIT_MS, file = FILE }: ReaderOptions): Reader {
   const threads = new Set<Thread>();
   const waiting: Waiting[] = [];
+  const workerData: ReaderData = { path, keys };
   let isStopped = false;
 
   const startThread = (): Thread => {
-    const worker = new Worker(file, { workerData: { path, keys } satisfies ReaderData, resourceLimits: HEAP_MB, execArgv: QUIET });
+    const worker = new Worker(file, { workerData, resourceLimits: HEAP_MB, execArgv: QUIET });
     const thread: Thread = { worker, job: null };
     worker.unref();
     worker.on("message", ({ result, failure }: ReadReply) => {

@@ -33,14 +33,14 @@ export function copyVerbs(db: Database): CopyTx {
         db.run("INSERT INTO meta (key, value) VALUES (?, '')", nameCopyNote(to)); // sqlite/copies.2
         return "";
       }
-      for (const hash of slice) copyRows(db, "blobs", { from, to, columns: "hash, data" }, "AND hash = ?", hash);
+      for (const hash of slice) copyRows(db, { table: "blobs", from, to, columns: "hash, data" }, "AND hash = ?", hash);
       return slice.at(-1) ?? null;
     },
     copyThreadData(from, to) {
-      for (const [name, columns] of COPIED_COLUMNS) {
-        const copy = { from, to, columns };
-        if (name !== "blobs") copyRows(db, name, copy);
-        else copyRows(db, name, copy, "AND hash NOT IN (SELECT hash FROM blobs WHERE thread_id = ?)", to);
+      for (const [table, columns] of COPIED_COLUMNS) {
+        const copy = { table, from, to, columns };
+        if (table !== "blobs") copyRows(db, copy);
+        else copyRows(db, copy, "AND hash NOT IN (SELECT hash FROM blobs WHERE thread_id = ?)", to);
       }
       db.run("DELETE FROM meta WHERE key = ?", nameCopyNote(to));
       db.changed.add(to);
@@ -55,14 +55,14 @@ export function copyVerbs(db: Database): CopyTx {
 }
 
 /** Without sealed values the database copies alone: they are bound to their thread. */
-function copyRows(db: Database, name: string, copy: ThreadCopy, also = "", ...values: readonly string[]): void {
-  const { from, to, columns } = copy;
+function copyRows(db: Database, copy: ThreadCopy, also = "", ...values: readonly string[]): void {
+  const { table: name, from, to, columns } = copy;
   const chosen = `FROM ${name} WHERE thread_id = ? ${also}`;
   if (db.sealing.ring === null) {
     db.run(`INSERT INTO ${name} (thread_id, ${columns}) SELECT ?, ${columns} ${chosen}`, to, from, ...values);
     return;
   }
-  const { insert, cells } = resealed(db.sealing, name, copy);
+  const { insert, cells } = resealed(db.sealing, copy);
   for (const row of db.all(`SELECT thread_id, ${columns} ${chosen}`, from, ...values))
     db.run(`INSERT INTO ${name} ${insert("?")}`, ...(cells(row) as SQLInputValue[]));
 }
