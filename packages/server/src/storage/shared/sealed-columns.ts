@@ -100,11 +100,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
      updated_at caller reach metadata`,
     ["payload"],
   ),
-  policies: table(
-    "policy_id",
-    "policy_id created_by is_admin created_at until",
-    ["conditions", "answer", "reach"],
-  ),
+  policies: table("policy_id", "policy_id created_by is_admin created_at until", ["conditions", "answer", "reach"]),
   store_items: table("item_id", "item_id ns key created_at updated_at ttl_ms expires_at", [["value", "ns key"]]),
   store_order: table("prefix updated_at item_id", "prefix updated_at item_id"),
   store_vectors: table("item_id field", "item_id field", ["vector"]),
