@@ -90,8 +90,8 @@ export function createSearchIndexer(agent: AgentContext, isOn = true): SearchInd
     async start() {
       await storage.transaction((tx) => tx.switchSearch(isOn));
       cancel = clock.after(IDLE_MS, () => {
-        if (!isOn) return void tick();
-        void sweep(agent, state, (found) => next(() => batch(found))).catch((error: unknown) => {
+        const swept = isOn ? sweep(agent, state, (found) => next(() => batch(found))) : Promise.resolve();
+        void swept.catch((error: unknown) => {
           log.warning("search_index_failed", { threads: 0, reason: describeError(error).message });
         });
         void tick();

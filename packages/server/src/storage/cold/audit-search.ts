@@ -157,10 +157,10 @@ function toPage(
   return { rows: found, next: rows.length > query.limit && last !== undefined ? last : end };
 }
 
-function toItem({ open }: ColdSql["sealing"], row: Row): AuditRows["rows"][number]["item"] {
+function toItem(sealing: ColdSql["sealing"], row: Row): AuditRows["rows"][number]["item"] {
   const { graph_id: graphId, assistant_id: assistantId, node, kind } = row;
-  const value = open("interrupts", "value", row, row["item_value"]);
-  const schema = open("interrupts", "response_schema", row, row["response_schema"]);
+  const value = sealing.open("interrupts", "value", row, row["item_value"]);
+  const schema = sealing.open("interrupts", "response_schema", row, row["response_schema"]);
   if (typeof kind !== "string") return null;
   return {
     graphId: String(graphId),

@@ -28,7 +28,7 @@ export async function findCells(
         const cell = row[column];
         if (cell === null || isHash(table, column, cell)) continue;
         if (readCellKey(table, column, cell) === key) sealed.add(`${table}.${column}`);
-        else others.add(`${table}.${column}: ${String(cell).slice(0, 80)}`);
+        else others.add(`${table}.${column}: ${JSON.stringify(cell)?.slice(0, 80)}`);
       }
     }
   }
