@@ -466,7 +466,7 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
       log,
       translate(span, context) {
         if (span.name === "span 1.1") throw new Error("our fault");
-        return createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" })(span, context);
+        return createTranslator({ filterNonGenAi: false, project: "" })(span, context);
       },
       accounting,
       backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),

@@ -71,7 +71,7 @@ const CHAIN: GivenSpan = { name: "retry", attributes: { "openinference.span.kind
 
 /** Each below the one before, or below the one that `parents` names; in this order of arrival. */
 function place(spans: readonly GivenSpan[], order: readonly number[], parents: readonly number[] = []): TraceRun[] {
-  const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" });
+  const translate = createTranslator({ filterNonGenAi: false, project: "" });
   const out: TraceRun[] = [];
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
   const emit = (run: TraceRun): void => void out.push(run);

@@ -53,7 +53,6 @@ export function createShaper(destination: Destination, options: RedactorOptions)
     redactor: redact === undefined ? null : createRedactor(redact, options),
     translate: createTranslator({
       filterNonGenAi: only === "gen_ai",
-      genericOtel: false,
       project: options.project,
       inlineMedia: true,
       drop: drop ?? [],

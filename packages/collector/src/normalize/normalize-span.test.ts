@@ -16,7 +16,7 @@ const cases: readonly Case[] = await collectCases(async () => {
   for (const file of globSync("*.test.ts", { cwd: CONVENTIONS })) await import(join(CONVENTIONS, file));
 });
 const normalize = createNormalizer();
-const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "", inlineMedia: true });
+const translate = createTranslator({ filterNonGenAi: false, project: "", inlineMedia: true });
 
 /** What a person sees of a run; the sender's own words for the provider and the operation left out. */
 function visible(span: Span): JsonObject {

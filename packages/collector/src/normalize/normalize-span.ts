@@ -20,7 +20,7 @@ const CONTEXT: RequestContext = { tenant: { id: "", apiKey: "", tenantId: "" }, 
 const TRIES_MAX = 4;
 
 export function createNormalizer(): NormalizeSpan {
-  const explain = createExplainer({ filterNonGenAi: true, genericOtel: false, project: "", inlineMedia: true });
+  const explain = createExplainer({ filterNonGenAi: true, project: "", inlineMedia: true });
   const read = (span: Span): Read | null => {
     const { attributes, run } = explain(span, CONTEXT);
     return run.content === null ? null : { run: parseRun(run.content), attributes };

@@ -13,7 +13,7 @@ import { createTranslator } from "../translate/translate.ts";
 type Given = Readonly<Record<string, string | number | boolean>>;
 
 const OK = 1;
-const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" });
+const translate = createTranslator({ filterNonGenAi: false, project: "" });
 
 const SPANS: readonly (readonly [failed: boolean, name: string, attributes: Given, status?: number])[] = [
   [false, "chat", {}],

@@ -18,7 +18,7 @@ import { createTranslator } from "../translate/translate.ts";
 
 const silent = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
 
-const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" });
+const translate = createTranslator({ filterNonGenAi: false, project: "" });
 const context = { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", receivedMs: 1 };
 
 function pipelineWith(ports: Partial<PipelinePorts & DeliveryPorts>, options: Partial<PipelineOptions> = {}): Pipeline {

@@ -58,7 +58,7 @@ describe("keys that mean something to JavaScript", () => {
     for (const key of CORPUS) {
       const given = Object.fromEntries([[key, '{"polluted":true}']]) as Given;
       for (const text of texts(translateContent({ resource: given }))) if (text !== "") JSON.parse(text);
-      const content = translateContent({ attributes: given }, { genericOtel: true });
+      const content = translateContent({ attributes: given });
       assertClean();
       for (const text of texts(content)) if (text !== "") JSON.parse(text);
       if (key.startsWith("embedding.")) continue; // vectors keep only number and length
@@ -126,27 +126,24 @@ describe("indices and depth", () => {
   test("a deep attribute value is cut at the limit and can be written", () => {
     let value: AttributeValue = "bottom";
     for (let level = 0; level < 5000; level++) value = level % 2 === 0 ? [value] : { keys: ["k"], values: [value] };
-    const content = translateContent({ attributes: { deep: value, "gen_ai.prompt": value } }, { genericOtel: true });
+    const content = translateContent({ attributes: { deep: value, "gen_ai.prompt": value } });
     for (const text of texts(content)) if (text !== "") JSON.parse(text);
   });
 });
 
 describe("numbers", () => {
   test("64-bit integers keep every digit: as attributes, in lists and maps, in JSON text", () => {
-    const content = translateContent(
-      {
-        attributes: {
-          big: 1732170000123456789n,
-          small: -9223372036854775808n,
-          list: [9223372036854775807n],
-          map: { keys: ["id"], values: [1732170000123456789n] },
-          "gen_ai.tool.name": "t",
-          "gen_ai.tool.call.arguments": '{"id":1732170000123456789,"f":1.5}',
-          "gen_ai.tool.call.result": "[1732170000123456789]",
-        },
+    const content = translateContent({
+      attributes: {
+        big: 1732170000123456789n,
+        small: -9223372036854775808n,
+        list: [9223372036854775807n],
+        map: { keys: ["id"], values: [1732170000123456789n] },
+        "gen_ai.tool.name": "t",
+        "gen_ai.tool.call.arguments": '{"id":1732170000123456789,"f":1.5}',
+        "gen_ai.tool.call.result": "[1732170000123456789]",
       },
-      { genericOtel: true },
-    );
+    });
     assert.match(
       content.extra,
       /"big":1732170000123456789,"small":-9223372036854775808,"list":\[9223372036854775807\],"map":\{"id":1732170000123456789\}/,
@@ -159,10 +156,7 @@ describe("numbers", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
         const exact = value >= -(2n ** 53n) + 1n && value <= 2n ** 53n - 1n ? Number(value) : value;
-        const content = translateContent(
-          { attributes: { n: exact, "gen_ai.prompt": `{"n":[${value}]}` } },
-          { genericOtel: true },
-        );
+        const content = translateContent({ attributes: { n: exact, "gen_ai.prompt": `{"n":[${value}]}` } });
         assert.ok(content.extra.includes(`"n":${value}}`) || content.extra.includes(`"n":${value},`));
         assert.equal(content.inputs, `{"n":[${value}]}`);
       }),
@@ -183,10 +177,7 @@ describe("numbers", () => {
   });
 
   test("NaN and infinities become text and cost nothing else", () => {
-    const content = translateContent(
-      { attributes: { nan: Number.NaN, list: [Infinity, -Infinity], ok: 1 } },
-      { genericOtel: true },
-    );
+    const content = translateContent({ attributes: { nan: Number.NaN, list: [Infinity, -Infinity], ok: 1 } });
     assert.match(content.extra, /"nan":"NaN","list":\["Infinity","-Infinity"\],"ok":1/);
   });
 });
@@ -194,22 +185,19 @@ describe("numbers", () => {
 describe("text", () => {
   test("lone surrogates are replaced everywhere, pairs and NUL stay", () => {
     const broken = "a\ud800b";
-    const content = translateContent(
-      {
-        name: broken,
-        status: [2, broken],
-        scope: broken,
-        resource: { [broken]: broken },
-        attributes: {
-          [broken]: broken,
-          "gen_ai.prompt": '{"t":"\\ud800","u":"\\ud83d\\ude00\\u0000"}',
-          "gen_ai.completion": broken,
-          "langsmith.span.tags": "x",
-        },
-        events: [{ name: broken, attributes: { [broken]: broken } }],
+    const content = translateContent({
+      name: broken,
+      status: [2, broken],
+      scope: broken,
+      resource: { [broken]: broken },
+      attributes: {
+        [broken]: broken,
+        "gen_ai.prompt": '{"t":"\\ud800","u":"\\ud83d\\ude00\\u0000"}',
+        "gen_ai.completion": broken,
+        "langsmith.span.tags": "x",
       },
-      { genericOtel: true },
-    );
+      events: [{ name: broken, attributes: { [broken]: broken } }],
+    });
     for (const text of [...texts(content), content.name, content.error]) {
       assert.ok(text.isWellFormed());
       assert.ok(!/\\ud8/i.test(text), text);
@@ -279,10 +267,11 @@ test("20,000 hostile attributes make runs whose texts are JSON, and do not chang
       const given = Object.fromEntries(
         attributes.map(([at, item]) => (at.includes("=") ? at.split("=") : [at, item]) as [string, AttributeValue]),
       );
-      const content = translateContent(
-        { attributes: given, resource: given, events: [{ name, attributes: Object.fromEntries(inEvent) }] },
-        { genericOtel: true },
-      );
+      const content = translateContent({
+        attributes: given,
+        resource: given,
+        events: [{ name, attributes: Object.fromEntries(inEvent) }],
+      });
       for (const [at, text] of texts(content).entries()) {
         if (text === "") continue;
         assert.ok(text.isWellFormed());

@@ -7,7 +7,7 @@ import { shaped } from "./messages/testkit.ts";
 import { CONTEXT, type Given, buildSpan } from "./testkit.ts";
 import { createExplainer } from "./translate.ts";
 
-const explain = createExplainer({ filterNonGenAi: false, genericOtel: false, project: "" });
+const explain = createExplainer({ filterNonGenAi: false, project: "" });
 const LONG = { numRuns: 20_000 };
 const SHORT = { numRuns: 300, seed: 1 };
 

@@ -66,7 +66,7 @@ export const CONTEXT: RequestContext = {
   project: "",
   receivedMs: 1_763_715_700_000,
 };
-const OPTIONS: TranslateOptions = { filterNonGenAi: false, genericOtel: false, project: "" };
+const OPTIONS: TranslateOptions = { filterNonGenAi: false, project: "" };
 
 function toAttributes(given: Given | undefined): Attributes {
   return given === undefined ? NO_ATTRIBUTES : { keys: Object.keys(given), values: Object.values(given) };

@@ -364,7 +364,7 @@ describe("the filter for spans that have nothing to do with generative AI", () =
 });
 
 test("the same span yields the same bytes, also after other spans in the same translator", () => {
-  const translate = createTranslator({ filterNonGenAi: false, genericOtel: true, project: "" });
+  const translate = createTranslator({ filterNonGenAi: false, project: "" });
   const one = buildSpan({
     name: "chat",
     attributes: {
@@ -415,7 +415,7 @@ test("of an attribute that repeats the last value counts, in slots, families and
     "gen_ai.tool.call.result",
   ];
   const span = { ...buildSpan({}), attributes: { keys, values: ["old", "old", "new", "openai", "t", map] } };
-  const { content } = createTranslator({ filterNonGenAi: false, genericOtel: true, project: "" })(span, CONTEXT);
+  const { content } = createTranslator({ filterNonGenAi: false, project: "" })(span, CONTEXT);
   assert.ok(content !== null);
   assert.deepEqual(parsed(content.inputs), { messages: [{ role: "user", content: "new" }] });
   assert.deepEqual(parsed(content.outputs), { k: 2 });
@@ -442,11 +442,4 @@ test("with `explain` the metadata names the destination of every attribute", () 
     mine: ["extra.metadata.otel.attributes"],
     "langsmith.is_root": ["left out: transport noise"],
   });
-});
-
-test("generic spans can be kept: none is removed, also with the filter on", () => {
-  const span = { name: "GET /", attributes: { "http.method": "GET" } };
-  const options = { filterNonGenAi: true, genericOtel: true };
-  assert.equal(translated(span, { filterNonGenAi: true }).content, null);
-  assert.equal(translated(span, options).content?.name, "GET /");
 });

@@ -45,8 +45,6 @@ import { readSeconds, type Times, chooseTimes } from "./span-times.ts";
 export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans without a relation to generative AI keep their place, without an upload. */
   readonly filterNonGenAi: boolean;
-  /** `filterNonGenAi` removes no span. Attributes are kept either way (leftovers.1). */
-  readonly genericOtel?: boolean;
   /** Rules for spans to drop: these keep their place, without an upload. */
   readonly drop?: DropDefinition;
   /** Base64 content stays in the messages. */
@@ -75,7 +73,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const eventContent = gatherMessages(span);
   const facts = reader.read(span, eventContent.detailAttributes);
   const times = chooseTimes(span, context);
-  const wanted = !options.filterNonGenAi || options.genericOtel === true || isGenAi(facts, eventContent);
+  const wanted = !options.filterNonGenAi || isGenAi(facts, eventContent);
   const isDropped = options.drop?.some((rule) => matches(rule, span)) ?? false;
   const isPending = facts.peek(LOGFIRE_TYPE) === "pending_span"; // a copy of a span that has not ended
   facts.enter("place in the trace");

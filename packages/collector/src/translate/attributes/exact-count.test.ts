@@ -51,7 +51,7 @@ test("token-usage.4 token counts beyond 2^53 keep every digit, in totals too", (
     keys: ["gen_ai.operation.name", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"],
     values: ["chat", 9_007_199_254_740_993n, 2],
   };
-  const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" });
+  const translate = createTranslator({ filterNonGenAi: false, project: "" });
   const tenant = { id: "t", apiKey: "k", tenantId: "" };
   const { content } = translate({ ...span, attributes }, { tenant, project: "", receivedMs: 0 });
   const usage = '"input_tokens":9007199254740993,"output_tokens":2,"total_tokens":9007199254740995';
