@@ -1,11 +1,12 @@
 // Site build: the pages of docs/, and a page of the API → docs/site/.vitepress/dist. `npm run docs:build` installs
 // VitePress beside this file first, so that the installation of the project stays small.
 // Rules:
-//   docs/site/build.1. The site has the pages of docs/ as they are; a dead link between pages fails the build.
+//   docs/site/build.1. The site has the pages of docs/ as they are, each below a subject; a dead link between pages, or
+//        a page without a subject, fails the build.
 //   docs/site/build.2. The page of the API comes from the schemas that validate requests.
 import { execFileSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
 import type { AnyOperation } from "@holdpoint/api/operation.ts";
 
@@ -14,17 +15,41 @@ const ROOT = join(SITE, "..", "..");
 const PAGES = join(SITE, ".pages");
 const API = join(ROOT, "packages/api/src");
 
+/** The head of the first page; below it are the contents. */
+const LANDING = `---
+layout: home
+hero:
+  name: Holdpoint
+  text: Durable human-in-the-loop for LangGraph.js
+  tagline: Your agent stops for a person, and goes on exactly once after the answer.
+  actions:
+    - { text: Your first approval, link: /tutorials/first-approval, theme: brand }
+    - { text: Comparison, link: /concepts/comparison, theme: alt }
+features:
+  - { title: Pauses that last, details: "A question survives restarts, deploys and crashes, and takes one answer.", link: /concepts/guarantees }
+  - { title: An inbox for a team, details: "Approvals, forms and votes, in a console, Slack, e-mail or a terminal.", link: /reference/inbox }
+  - { title: The server that clients know, details: "The LangGraph Server API for its SDKs and front ends, on SQLite or PostgreSQL.", link: /reference/agent-server }
+  - { title: Traces beside it, details: "A collector of OpenTelemetry traces with a store of its own.", link: /reference/collector }
+---
+`;
+
 rmSync(PAGES, { recursive: true, force: true });
 for (const path of globSync("docs/**/*.md", { cwd: ROOT, exclude: (name) => name.includes("node_modules") })) {
   const page = relative("docs", path);
-  if (!page.startsWith("site")) cpSync(join(ROOT, path), join(PAGES, page));
+  if (page.startsWith("site")) continue;
+  mkdirSync(dirname(join(PAGES, page)), { recursive: true });
+  writeFileSync(join(PAGES, page), readFileSync(join(ROOT, path), "utf8").replace(/^<!--.*-->$/gm, ""));
 }
 cpSync(join(ROOT, "docs", "images"), join(PAGES, "images"), { recursive: true });
-renameSync(join(PAGES, "README.md"), join(PAGES, "index.md"));
+const contents = readFileSync(join(PAGES, "README.md"), "utf8");
+rmSync(join(PAGES, "README.md"));
+writeFileSync(join(PAGES, "index.md"), `${LANDING}\n${contents}`);
 
 const document = openApiDocument(await everyOperation(), "", "");
 writeFileSync(join(PAGES, "reference", "api.md"), apiPage(document as unknown as OpenApi));
-mkdirSync(join(PAGES, "public"), { recursive: true });
+mkdirSync(join(PAGES, "public", "reference"), { recursive: true });
+for (const file of globSync("docs/reference/*.json", { cwd: ROOT }))
+  cpSync(join(ROOT, file), join(PAGES, "public", relative("docs", file)));
 writeFileSync(join(PAGES, "public", "openapi.json"), JSON.stringify(document, null, 2));
 execFileSync(process.execPath, [join(SITE, "node_modules/vitepress/bin/vitepress.js"), "build", SITE], {
   stdio: "inherit",

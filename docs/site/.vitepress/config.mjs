@@ -1,27 +1,82 @@
-// The site: navigation by kind of page, search without a service. Links that leave docs/ lead to the repository.
+// The site: navigation by subject, search without a service. Links that leave docs/ lead to the repository.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 const PAGES = join(import.meta.dirname, "..", ".pages");
-const REPOSITORY = "https://github.com/holdpoint/holdpoint/blob/main";
-const SECTIONS = [
-  ["tutorials", "Tutorials"],
-  ["how-to", "How-to guides"],
-  ["concepts", "Concepts"],
-  ["reference", "Reference"],
-];
+const SOURCES = "https://github.com/holdpoint/holdpoint";
+const REPOSITORY = `${SOURCES}/blob/main`;
+/** Subject → its pages, in the order in which people read them. */
+const SUBJECTS = {
+  Start: [
+    "tutorials/first-approval",
+    "tutorials/first-trace",
+    "reference/dev",
+    "how-to/migrate",
+    "concepts/comparison",
+  ],
+  "Ask people": [
+    "how-to/ask-for-approval",
+    "how-to/ask-from-any-program",
+    "how-to/ci",
+    "how-to/coding-agents",
+    "how-to/notify",
+    "reference/console",
+    "reference/inbox",
+    "reference/interrupts",
+    "reference/requests",
+  ],
+  "Run graphs": [
+    "concepts/runs-and-pauses",
+    "concepts/guarantees",
+    "how-to/test-your-graph",
+    "how-to/retry",
+    "reference/agent-server",
+    "reference/api",
+    "reference/controls",
+    "reference/crons",
+    "reference/store",
+  ],
+  Connect: [
+    "how-to/front-ends",
+    "how-to/mcp",
+    "how-to/a2a",
+    "how-to/embed",
+    "reference/thread-protocol",
+    "reference/cli",
+  ],
+  Traces: ["reference/collector", "reference/traces", "how-to/trace-rules"],
+  Operate: [
+    "how-to/production",
+    "how-to/sign-in",
+    "reference/auth",
+    "how-to/deploy",
+    "how-to/postgres",
+    "concepts/many-machines",
+    "how-to/retention",
+    "how-to/backup",
+    "how-to/upgrade",
+    "reference/operations",
+    "reference/sizing",
+    "reference/configuration",
+    "how-to/publish",
+  ],
+  Help: ["how-to/troubleshooting", "reference/errors", "reference/faq", "reference/glossary"],
+};
 
 function readTitle(path) {
   const [, title = path] = /^# (.*)$/m.exec(readFileSync(path, "utf8")) ?? [];
   return title.replaceAll("`", "");
 }
 
-const sidebar = SECTIONS.map(([folder, text]) => ({
+const sidebar = Object.entries(SUBJECTS).map(([text, pages]) => ({
   text,
-  items: readdirSync(join(PAGES, folder))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => ({ text: readTitle(join(PAGES, folder, name)), link: `/${folder}/${name.slice(0, -3)}` })),
+  items: pages.map((page) => ({ text: readTitle(join(PAGES, `${page}.md`)), link: `/${page}` })),
 }));
+const forgotten = readdirSync(PAGES, { recursive: true })
+  .filter((name) => name.endsWith(".md") && name !== "index.md")
+  .map((name) => name.slice(0, -3).replaceAll("\\", "/"))
+  .filter((page) => !Object.values(SUBJECTS).flat().includes(page));
+if (forgotten.length > 0) throw new Error(`pages without a subject: ${forgotten.join(", ")}`);
 
 /** `../../SECURITY.md` of `how-to/deploy.md` → the file in the repository. */
 function outside(markdown) {
@@ -43,9 +98,14 @@ export default {
   description: "Durable human-in-the-loop for LangGraph.js",
   srcDir: ".pages",
   cleanUrls: true,
-  markdown: { config: outside },
+  markdown: { html: false, config: outside }, // `<name>` is text
   vite: { publicDir: "public" },
   // Dead links fail the build; addresses of a server of the reader are no pages.
   ignoreDeadLinks: [/^https?:\/\/(localhost|127\.0\.0\.1)/],
-  themeConfig: { sidebar, search: { provider: "local" }, outline: [2, 3] },
+  themeConfig: {
+    sidebar,
+    search: { provider: "local" },
+    outline: [2, 3],
+    socialLinks: [{ icon: "github", link: SOURCES, ariaLabel: "Sources" }],
+  },
 };
