@@ -234,6 +234,40 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     assert.deepEqual([await found("cafe"), await found("refund")], [0, 1]);
   });
 
+  test(`${name}: projects, and a run with the cost below it, its files and the result (replies.1, replies.2)`, async (t) => {
+    const { store } = await open(t);
+    assert.deepEqual(await store.projects(), []);
+    const cost = { extra: { metadata: { usage_metadata: { total_cost: 0.5 } } } };
+    await store.write(
+      post(run(1, 1), run(1, 2, { ...cost, outputs: { a: "first" } }), run(1, 3, { ...cost, outputs: { a: 2 } })),
+    );
+    const [other] = post(run(9, 9, { session_name: "shop" }));
+    assert.ok(other);
+    await store.write([{ ...other, attachments: [{ name: "b", type: "image/png", bytes: Buffer.from("xyz") }] }]);
+    assert.deepEqual(await store.projects(), [
+      { name: "shop", traces: 1 },
+      { name: "tests", traces: 1 },
+    ]);
+    const shown = async (n: number): Promise<JsonObject> =>
+      JSON.parse((await store.run(uuid(n))) ?? "null") as JsonObject;
+    const root = await shown(1);
+    assert.equal(root["total_cost"], 1);
+    assert.deepEqual(root["final_output"], { run_id: uuid(3), name: "run 3", outputs: { a: 2 } });
+    assert.deepEqual((await shown(2))["total_cost"], 0.5);
+    assert.deepEqual((await shown(9))["attachments"], [{ name: "b", type: "image/png", bytes: 3 }]);
+    assert.deepEqual(
+      [await store.run(uuid(77)), await store.trace(uuid(77)), await store.attachment(uuid(9), "c")],
+      [null, null, null],
+    );
+    const tree = JSON.parse((await store.trace(uuid(1))) ?? "null") as { readonly runs: readonly JsonObject[] };
+    assert.deepEqual(
+      tree.runs.map(({ id }) => id),
+      [uuid(1), uuid(2), uuid(3)],
+    );
+    assert.deepEqual([await store.deleteTrace(uuid(1)), await store.deleteTrace(uuid(1))], [true, false]);
+    assert.deepEqual([await store.run(uuid(2)), (await store.search(ALL)).items.length], [null, 1]);
+  });
+
   test(`${name}: children before their root, and a patch of an unknown run`, async (t) => {
     const { store } = await open(t);
     await store.write(post(run(1, 2)));

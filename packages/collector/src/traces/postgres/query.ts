@@ -71,15 +71,15 @@ export const DAY = "day::text AS day";
 
 /** From one name to the next, over the index; postgres/query.2. */
 const PROJECTS = `
-  WITH RECURSIVE names (name) AS (
+  WITH RECURSIVE projects (found) AS (
     (SELECT project FROM holdpoint_traces.traces ORDER BY project LIMIT 1)
     UNION ALL
-    SELECT (SELECT project FROM holdpoint_traces.traces WHERE project > name ORDER BY project LIMIT 1)
-      FROM names WHERE name IS NOT NULL
+    SELECT (SELECT project FROM holdpoint_traces.traces WHERE project > found ORDER BY project LIMIT 1)
+      FROM projects WHERE found IS NOT NULL
   )
-  SELECT name, (SELECT count(*) FROM (
-      SELECT 1 FROM holdpoint_traces.traces WHERE project = name LIMIT ${COUNTED_MAX}) AS some) AS traces
-    FROM names WHERE name IS NOT NULL LIMIT 1000`;
+  SELECT found AS name, (SELECT count(*) FROM (
+      SELECT 1 FROM holdpoint_traces.traces WHERE project = found LIMIT ${COUNTED_MAX}) AS counted) AS traces
+    FROM projects WHERE found IS NOT NULL LIMIT 1000`;
 
 /** For toStoryRun(). */
 export const STORY_RUNS = `SELECT run_id, trace_id, dotted_order, facts, type, ${OUTPUT_SIZE}

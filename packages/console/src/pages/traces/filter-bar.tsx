@@ -32,12 +32,7 @@ export function FilterBar({
     <ListFilters
       onClear={Object.keys(filters).length === 0 ? null : () => void navigate({ to: "/traces", search: {} })}
     >
-      <TextFilter
-        label="Search"
-        value={filters.q}
-        placeholder="search names and content"
-        onChange={(q) => set({ q })}
-      />
+      <TextFilter label="Search" value={filters.q} placeholder="search content" onChange={(q) => set({ q })} />
       <QuickFilters filters={filters} traces={traces} onChange={set} />
       <ChoiceFilter
         label="Status"
