@@ -4,6 +4,7 @@ import { test, type TestContext } from "node:test";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { openPlainDatabase } from "../../../../server/src/storage/postgres/client/plain-sql.ts";
+import { startPostgres } from "../../../../../test/harness/postgres/server.ts";
 import { newDatabase } from "../../../../../test/harness/postgres/databases.ts";
 import { ALL, MIB, names, post, run, START, testTraceStore, uuid } from "../store.contract.ts";
 import { migrateTraces } from "./trace-tables.ts";
@@ -86,6 +87,18 @@ test("a day goes as a whole after its last change, and a trace that goes on keep
   at.now += 2 * DAY_MS;
   assert.deepEqual(await swept(), []);
   assert.equal(await at.store.run(uuid(21)), null);
+});
+
+test("without its database a write is refused, and the store says so until one succeeds", async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const { store } = await open(t, server);
+  await server.shutDown();
+  await assert.rejects(store.write(post(run(1, 1))), { code: "storage_unavailable" });
+  assert.match(store.problem() ?? "", /Nothing was written/);
+  await server.start();
+  await store.write(post(run(1, 1)));
+  assert.deepEqual([store.problem(), (await store.search(ALL)).items.length], [null, 1]);
 });
 
 test("a database of a newer version stays untouched (trace-tables.3)", async (t) => {

@@ -1,6 +1,6 @@
 // Trace store on PostgreSQL: many processes, one store. Its limits are the age, by days, and the size of one trace.
 import type { Clock } from "@holdpoint/base/clock.ts";
-import { describeError } from "@holdpoint/base/api-error.ts";
+import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { TraceConfig } from "../settings.ts";
 import type { TraceStore } from "../store.ts";
@@ -24,6 +24,7 @@ export function createSharedTraceStore(
   let db: TraceSql | null = null;
   const known = new Set<string>();
   let cancelSweep: () => void = () => undefined;
+  let problem: string | null = null;
   const opened = (): TraceSql => {
     if (db === null) throw new Error("the trace store is not open");
     return db;
@@ -31,9 +32,20 @@ export function createSharedTraceStore(
   const queries = createQueries({ all: (sql, ...parameters) => opened().all(sql, ...parameters) });
   const bounds = { runsMax: TRACE_RUNS_MAX, bytesMax: config.traceBytesMax * TRACE_SHARE_MAX };
 
+  const watched = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      const done = await work();
+      problem = null;
+      return done;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "storage_unavailable") problem = error.message;
+      throw error;
+    }
+  };
+
   const sweep = async (): Promise<void> => {
     try {
-      for (const day of await addDays(opened(), clock.now())) known.add(day);
+      for (const day of await watched(() => addDays(opened(), clock.now()))) known.add(day);
       const days = await dropDays(opened(), clock.now() - config.traceAgeMax);
       if (days.length > 0) log.info("trace_days_dropped", { days });
     } catch (error) {
@@ -46,7 +58,11 @@ export function createSharedTraceStore(
     name: "traces",
     async start() {
       db = await open();
-      await migrateTraces(db);
+      await migrateTraces(db).catch((error: unknown) => {
+        throw new Error(`the database of the traces (DATABASE_URI) cannot be used: ${describeError(error).message}`, {
+          cause: error,
+        });
+      });
       for (const day of await addDays(db, clock.now())) known.add(day);
       cancelSweep = clock.after(SWEEP_EVERY_MS, () => void sweep());
     },
@@ -60,7 +76,7 @@ export function createSharedTraceStore(
       const now = clock.now();
       const today = formatDay(now);
       if (!known.has(today)) for (const day of await addDays(opened(), now)) known.add(day);
-      const written = await writeChanges(opened(), changes, bounds, { now, today });
+      const written = await watched(() => writeChanges(opened(), changes, bounds, { now, today }));
       if (written.dropped > 0) log.warning("trace_runs_dropped", { runs: written.dropped });
       return written;
     },
@@ -72,7 +88,7 @@ export function createSharedTraceStore(
         const text = "DELETE FROM holdpoint_traces.traces WHERE trace_id = $1 RETURNING 1 AS gone";
         return (await sql.all(text, traceId)).length > 0;
       }),
-    problem: () => null,
+    problem: () => problem,
     ...queries,
   };
 }
