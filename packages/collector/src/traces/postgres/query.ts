@@ -16,7 +16,7 @@ import type { Parameter, Sql } from "./sql.ts";
 type Queries = Pick<TraceStore, "search" | "trace" | "run" | "attachment" | "projects">;
 
 const ITEM = `${TRACE_COLUMNS}, array_to_json(models)::text AS models`;
-const COUNTED_MAX = 10_000;
+const COUNTED_MAX = 1000;
 
 export function createQueries(sql: Sql): Queries {
   const readItem = (row: Row): TraceItem => toTraceItem(row, JSON.parse(String(row["models"])) as readonly string[]);
