@@ -266,6 +266,7 @@ test("the thread of a request takes nothing else (requests.4)", async () => {
     [runs, { assistant_id: "holdpoint-request", command: { resume: { [interruptId]: 1 }, update: { answer: 2 } } }],
     ["/runs/wait", { assistant_id: "holdpoint-request", input: { request: { payload: 1, schema: null } } }],
     [`/threads/${id}/state`, { values: { answer: 1 } }],
+    [`/threads/${id}/copy`, {}],
   ];
   const before = await get(id);
   for (const [path, body] of tries) {

@@ -3,9 +3,13 @@
 //   mcp-ask.1. A call waits for a person, and returns the answer in the form that its caller expects.
 //   mcp-ask.2. The same arguments find the question again, after a kill of the server and of the client; an answer is
 //        handed out once.
+//   mcp-ask.4. A call as a task is its request: it waits over every end of the client and of the server.
 //   mcp-ask.3. The agent cannot answer its own question, and a key limited to requests is enough.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { legacy, modern, type Caller, type Connection } from "./mcp-client.ts";
@@ -153,5 +157,75 @@ test("an answer that came while nobody waited is handed out once (mcp-ask.2)", P
   const next = await give("us");
   assert.notEqual(next.request_id, id);
   assert.equal((await again).content[0]?.text, "us");
+  await client.close();
+});
+
+const TASKS: readonly (readonly [tool: string, args: object, answer: unknown, text: string])[] = [
+  ["ask_human", { question: "Deploy as a task?", choices: ["yes", "no"] }, "yes", "yes"],
+  [
+    "approve",
+    { ...CALL, tool_use_id: "task" },
+    { decisions: [{ type: "approve" }] },
+    JSON.stringify({ behavior: "allow", updatedInput: CALL.input }),
+  ],
+];
+
+for (const [tool, args, answer, text] of TASKS)
+  test(`${tool} as a task outlives its client and a kill of the server (mcp-ask.4)`, PATIENCE, async () => {
+    const connect = async (): Promise<Client> => {
+      const client = new Client({ name: "test", version: "1" }, { capabilities: {} });
+      const requestInit = { headers: as("agent") };
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+      await client.listTools();
+      return client;
+    };
+    const first = await connect();
+    let taskId = "";
+    for await (const message of first.experimental.tasks.callToolStream(
+      { name: tool, arguments: { ...args } },
+      undefined,
+      {
+        task: {},
+      },
+    )) {
+      if (message.type !== "taskCreated") continue;
+      ({ taskId } = message.task);
+      break;
+    }
+    await first.close();
+    await server.kill();
+    server = await startServer({ env, dataDir: server.dataDir });
+    const second = await connect();
+    assert.equal((await second.experimental.tasks.getTask(taskId)).status, "working");
+    const asked = await give(answer);
+    assert.equal(asked.request_id, taskId);
+    const result = await second.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
+    const [content] = result.content as readonly { readonly text?: string }[];
+    assert.equal(content?.text, text);
+    assert.equal((await second.experimental.tasks.getTask(taskId)).status, "completed");
+    await assert.rejects(second.experimental.tasks.cancelTask(taskId), /already completed/);
+    await second.close();
+  });
+
+test("a cancelled task cancels its question, and another request is no task (mcp-ask.4)", PATIENCE, async () => {
+  const client = new Client({ name: "test", version: "1" }, { capabilities: {} });
+  const requestInit = { headers: as("agent") };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+  await client.listTools();
+  const { body: other } = await call(server, "POST", "/requests", { payload: "Own?" }, as("agent"));
+  await assert.rejects(client.experimental.tasks.getTask(String(other["request_id"])), /Task not found/);
+  await call(server, "POST", `/requests/${String(other["request_id"])}/cancel`, {}, as("agent"));
+  for await (const message of client.experimental.tasks.callToolStream(
+    { name: "ask_human", arguments: { question: "Never mind?" } },
+    undefined,
+    { task: {} },
+  )) {
+    if (message.type !== "taskCreated") continue;
+    const { taskId } = message.task;
+    assert.equal((await client.experimental.tasks.cancelTask(taskId)).status, "cancelled");
+    const { body } = await call(server, "GET", `/requests/${taskId}`, undefined, as("agent"));
+    assert.equal(body["status"], "cancelled");
+    break;
+  }
   await client.close();
 });

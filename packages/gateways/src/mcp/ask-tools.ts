@@ -57,7 +57,7 @@ export const APPROVE: Tool = {
   annotations: { title: "Let a person approve a tool call", readOnlyHint: true, openWorldHint: true },
 };
 
-interface AskTool {
+export interface AskTool {
   readonly tool: Tool;
   /** @returns the body of the request; a text for wrong arguments */
   readonly body: (args: JsonObject) => JsonObject | string;
@@ -82,15 +82,31 @@ export interface AskCall {
 }
 
 /** @throws {ApiRefusal} */
-export async function callAskTool(
+export async function callAskTool(call: AskCall, tool: AskTool, args: JsonObject): Promise<CallToolResult> {
+  const asked = await askRequest(call, tool, args);
+  if (typeof asked === "string") return { content: [{ type: "text", text: asked }], isError: true };
+  return endOf(call, tool, asked, args);
+}
+
+/** The request of the call. @returns a text for wrong arguments @throws {ApiRefusal} */
+export async function askRequest(
   call: AskCall,
-  { tool, body, result }: AskTool,
+  { tool, body }: AskTool,
+  args: JsonObject,
+): Promise<RequestObject | string> {
+  const asked = body(args);
+  if (typeof asked === "string") return asked;
+  return findOrAsk(call, contentHash(JSON.stringify([tool.name, args])).slice(0, 32), asked);
+}
+
+/** Waits for the end of the request, and hands it out. @throws {ApiRefusal} */
+export async function endOf(
+  call: AskCall,
+  { result }: AskTool,
+  asked: RequestObject,
   args: JsonObject,
 ): Promise<CallToolResult> {
-  const asked = body(args);
-  if (typeof asked === "string") return { content: [{ type: "text", text: asked }], isError: true };
-  const key = contentHash(JSON.stringify([tool.name, args])).slice(0, 32);
-  const request = await waitForEnd(call, await findOrAsk(call, key, asked));
+  const request = await waitForEnd(call, asked);
   await call.marks.note(deliveryMark(request)); // ask-tools.1
   return result(request, args);
 }

@@ -14,7 +14,8 @@ import { configOfAssistant, configOfRun } from "../calls/assistant-config.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { startRun } from "../calls/start-run.ts";
-import { APPROVE, ASK_HUMAN, callAskTool, findAskTool } from "./ask-tools.ts";
+import { createAskTask } from "./ask-tasks.ts";
+import { APPROVE, ASK_HUMAN, type AskCall, type AskTool, callAskTool, findAskTool } from "./ask-tools.ts";
 import type { AskedForms } from "./asked-forms.ts";
 import { callAgent, callResume, finish, buildStart } from "./agent-calls.ts";
 import { parseFacts } from "./client-facts.ts";
@@ -53,14 +54,20 @@ export function createMcpServer(parts: McpServerParts): Server {
     { capabilities: listCapabilities(parts), instructions: INSTRUCTIONS },
   );
   if (parts.isLegacy)
-    setTaskHandlers(server, parts.api, (place, context) => resultOfTask(server, parts, place, context));
+    setTaskHandlers(server, {
+      api: parts.api,
+      askCall: ({ mcpReq }) => buildAskCall(parts, mcpReq.signal),
+      resultOfTask: (place, context) => resultOfTask(server, parts, place, context),
+    });
   server.setRequestHandler("tools/list", async ({ params }) => {
     const offset = decodeCursor(params?.cursor);
     const { tools, next } = await refusable(toolPage(parts.api, offset).catch(withoutAgents));
     return {
       tools: [
-        ...(offset === 0 ? [RESUME, ASK_HUMAN, APPROVE] : []),
-        ...tools.map((tool) => (parts.isLegacy ? asTask(tool) : tool)),
+        ...(offset === 0 ? [RESUME] : []),
+        ...[...(offset === 0 ? [ASK_HUMAN, APPROVE] : []), ...tools].map((tool) =>
+          parts.isLegacy ? asTask(tool) : tool,
+        ),
       ],
       ...(next === null ? {} : { nextCursor: encodeCursor(next) }),
     };
@@ -78,12 +85,12 @@ export function createMcpServer(parts: McpServerParts): Server {
     };
     try {
       if (params.name === RESUME_TOOL) return await callResume({ ...base, config: null }, args, configOfAssistant);
+      const isTask = parts.isLegacy && (params as { readonly task?: unknown }).task !== undefined;
       const ask = findAskTool(params.name);
-      if (ask !== null) return await askPeople(parts, ask, args, context);
+      if (ask !== null) return await (isTask ? askAsTask : askPeople)(parts, ask, args, context);
       const tool = await findAgent(parts.api, params.name);
       if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: "${params.name}".`);
-      const asked = (params as { readonly task?: unknown }).task;
-      if (parts.isLegacy && asked !== undefined) return await createTask(base.api, tool, args, context);
+      if (isTask) return await createTask(base.api, tool, args, context);
       return await callTool(server, parts, { ...base, config: tool.config }, { tool, args, context });
     } catch (error) {
       if (error instanceof ApiRefusal) return errorResult(`${error.message} (${error.code})`);
@@ -99,12 +106,16 @@ function withoutAgents(error: unknown): ToolPage {
   throw error;
 }
 
-async function askPeople(
-  parts: McpServerParts,
-  tool: NonNullable<ReturnType<typeof findAskTool>>,
-  args: JsonObject,
-  { mcpReq }: ServerContext,
-) {
+function buildAskCall({ api, clock, asked, stopping }: McpServerParts, signal: AbortSignal): AskCall {
+  return { api, clock, marks: asked, signal: AbortSignal.any([signal, stopping]) };
+}
+
+async function askAsTask(parts: McpServerParts, tool: AskTool, args: JsonObject, { mcpReq }: ServerContext) {
+  const task = await createAskTask(buildAskCall(parts, mcpReq.signal), tool, args);
+  return typeof task === "string" ? errorResult(task) : { content: [], task };
+}
+
+async function askPeople(parts: McpServerParts, tool: AskTool, args: JsonObject, { mcpReq }: ServerContext) {
   const progress = startProgress({
     api: parts.api,
     clock: parts.clock,
@@ -114,9 +125,9 @@ async function askPeople(
     state: "The question waits for a person.",
   });
   const leave = parts.running.enter({ sessionId: parts.sessionId, requestId: mcpReq.id });
-  const signal = AbortSignal.any([mcpReq.signal, leave.signal, parts.stopping]);
+  const signal = AbortSignal.any([mcpReq.signal, leave.signal]);
   try {
-    return await callAskTool({ api: parts.api, clock: parts.clock, marks: parts.asked, signal }, tool, args);
+    return await callAskTool(buildAskCall(parts, signal), tool, args);
   } catch (error) {
     if (!parts.stopping.aborted) throw error;
     return errorResult("The server stops. Call the tool again with the same arguments: the question stays.");

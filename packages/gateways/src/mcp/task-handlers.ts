@@ -8,6 +8,8 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import { cancelAsked, findAsked, resultOfAsked, toTask } from "./ask-tasks.ts";
+import type { AskCall } from "./ask-tools.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { cancelRun } from "../calls/start-run.ts";
@@ -18,16 +20,32 @@ const PARAMS = z.looseObject({ taskId: z.string().max(200) });
 /** The final result of the task; it asks the user of the client on the stream of this request. */
 type ResultOfTask = (place: RunPlace, context: ServerContext) => Promise<JsonObject>;
 
-export function setTaskHandlers(server: Server, api: OwnApi, resultOfTask: ResultOfTask): void {
+interface TaskParts {
+  readonly api: OwnApi;
+  readonly askCall: (context: ServerContext) => AskCall;
+  readonly resultOfTask: ResultOfTask;
+}
+
+export function setTaskHandlers(server: Server, { api, askCall, resultOfTask }: TaskParts): void {
   const schemas = { params: PARAMS };
-  server.setRequestHandler("tasks/get", schemas, async ({ taskId }) => ({
-    ...(await found(taskAt(api, requirePlace(taskId)))),
-  }));
+  server.setRequestHandler("tasks/get", schemas, async ({ taskId }) => {
+    const asked = await found(findAsked(api, taskId));
+    return { ...(asked === null ? await found(taskAt(api, requirePlace(taskId))) : toTask(asked)) };
+  });
   server.setRequestHandler("tasks/result", schemas, async ({ taskId }, context) => {
-    const result = await found(resultOfTask(requirePlace(taskId), context));
+    const asked = await found(findAsked(api, taskId));
+    const result =
+      asked === null
+        ? await found(resultOfTask(requirePlace(taskId), context))
+        : await found(resultOfAsked(askCall(context), asked));
     return { ...result, _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
   });
-  server.setRequestHandler("tasks/cancel", schemas, async ({ taskId }) => {
+  server.setRequestHandler("tasks/cancel", schemas, async ({ taskId }, context) => {
+    const asked = await found(findAsked(api, taskId));
+    if (asked !== null) {
+      if (asked.status !== "open") throw invalid(`The task is already ${toTask(asked).status}.`);
+      return { ...(await found(cancelAsked(askCall(context), asked))) };
+    }
     const place = requirePlace(taskId);
     const task = await found(taskAt(api, place));
     if (task.status !== "working")

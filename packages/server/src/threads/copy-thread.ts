@@ -3,6 +3,7 @@ import type { AgentContext } from "../context/context.ts";
 import type { Interrupt, Scope, Thread } from "../model/model.ts";
 import type { RunTx, Tx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
+import { refuseChange } from "../model/request.ts";
 import { withoutVotes } from "../model/review/four-eyes.ts";
 import { allOpenItems, openItems, requireThread, threadNotFound } from "./find-thread.ts";
 import { withRunStarter } from "./starters.ts";
@@ -96,5 +97,6 @@ async function withOwnAskers(
 async function requireReadable(tx: Tx, threadId: string, readable: Scope): Promise<Thread> {
   const thread = await requireThread(tx, threadId);
   if (!inScope(thread.metadata, readable)) throw threadNotFound(threadId);
+  refuseChange(thread); // a question of a program has one answer
   return thread;
 }

@@ -1,0 +1,58 @@
+// Ask tasks: a call of `ask_human` or `approve` as a task, revision 2025-11-25. The task is the request, under its id.
+// Invariants:
+//   ask-tasks.1. A task's status is that of its request: nothing else is stored about it.
+//   ask-tasks.2. Only requests of these two tools are tasks.
+import type { CallToolResult, Task } from "@modelcontextprotocol/server";
+import type { RequestObject } from "@holdpoint/api/requests.ts";
+import { isUuid } from "@holdpoint/base/ids.ts";
+import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
+import type { OwnApi } from "../calls/own-api.ts";
+import { APPROVE, ASK_HUMAN, type AskCall, type AskTool, askRequest, endOf, findAskTool } from "./ask-tools.ts";
+
+const POLL_MS = 1000;
+
+/** @returns a text for wrong arguments @throws {ApiRefusal} */
+export async function createAskTask(call: AskCall, tool: AskTool, args: JsonObject): Promise<Task | string> {
+  const asked = await askRequest(call, tool, args);
+  return typeof asked === "string" ? asked : toTask(asked);
+}
+
+/** Null for an id of another task. @throws {ApiRefusal} */
+export async function findAsked(api: OwnApi, taskId: string): Promise<RequestObject | null> {
+  if (!isUuid(taskId)) return null;
+  const request = (await api.call("GET", `/requests/${taskId}`, {})) as unknown as RequestObject;
+  return typeof request.metadata["asked_as"] === "string" ? request : null; // ask-tasks.2
+}
+
+/** ask-tasks.1. A person answers elsewhere, so the client has nothing to give: it is working. */
+export function toTask({ request_id: taskId, status, created_at: createdAt, ended_at: endedAt }: RequestObject): Task {
+  return {
+    taskId,
+    status:
+      status === "open"
+        ? "working"
+        : status === "answered"
+          ? "completed"
+          : status === "expired"
+            ? "failed"
+            : "cancelled",
+    ttl: null,
+    createdAt,
+    lastUpdatedAt: endedAt ?? createdAt,
+    pollInterval: POLL_MS,
+  };
+}
+
+/** The result of the call, at the end of the request. @throws {ApiRefusal} */
+export async function resultOfAsked(call: AskCall, request: RequestObject): Promise<CallToolResult> {
+  const payload = isJsonObject(request.payload as JsonObject) ? (request.payload as JsonObject) : {};
+  const [action] = (payload["action_requests"] ?? []) as readonly JsonObject[];
+  const tool = findAskTool(action === undefined ? ASK_HUMAN.name : APPROVE.name);
+  if (tool === null) throw new Error("a tool that asks people is missing");
+  return endOf(call, tool, request, action === undefined ? {} : { input: action["args"] ?? {} });
+}
+
+export async function cancelAsked({ api }: AskCall, { request_id: id }: RequestObject): Promise<Task> {
+  const cancelled = await api.call("POST", `/requests/${id}/cancel`, { body: {} });
+  return toTask(cancelled as unknown as RequestObject);
+}
