@@ -93,6 +93,14 @@ test("a repeat with the same key is the same request, another body is refused (r
   assert.equal((await ask({ payload: { a: 1, b: 2 } }, key, 200)).status, "answered");
 });
 
+test("a payload has at most 8 MiB as JSON", async () => {
+  const payload = "x".repeat(8 * 1024 * 1024 - 2); // with its quotes
+  const { request_id: id } = await ask({ payload });
+  const refused = await call(server, "POST", "/requests", { payload: `${payload}x` });
+  assert.deepEqual([refused.status, (refused.body as WireRequest)["code"]], [413, "member_too_large"]);
+  await call(server, "DELETE", `/threads/${id}`);
+});
+
 test("calls at the same time with one key make one request (requests.1)", async () => {
   const key = { "idempotency-key": randomUUID() };
   const replies = await Promise.all(

@@ -91,6 +91,7 @@ export const createRequest = operation("createRequest", "post", "/requests", {
   description: "The request; 200 for a repeat with the same Idempotency-Key",
   refusals: [
     "request_key_reused",
+    "member_too_large",
     "idempotency_run_deleted",
     "control_value_refused",
     "webhook_refused",

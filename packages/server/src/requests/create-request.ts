@@ -5,6 +5,7 @@
 //   create-request.2. The reply comes when the question is stored: it can be answered from then on.
 import type { RequestBody } from "@holdpoint/api/requests.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
+import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import { contentHash, uuidV5 } from "@holdpoint/base/ids.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -36,12 +37,18 @@ export interface CreatedRequest {
   readonly created: boolean;
 }
 
+/** Size of a question as JSON. */
+const PAYLOAD_BYTES_MAX = 8 * 1024 * 1024;
 /** Longest wait for a worker. */
 const ASK_MS_MAX = 30_000;
 
-/** @throws {ApiError} `request_key_reused`, `invalid_request`, and as startRun() */
+/** @throws {ApiError} `member_too_large`, `request_key_reused`, `invalid_request`, and as startRun() */
 export async function createRequest(agent: AgentContext, call: AskCall, body: RequestBody): Promise<CreatedRequest> {
   const { caller, scope, idempotencyKey } = call;
+  if (exceedsBytes((body.payload ?? null) as Json, PAYLOAD_BYTES_MAX)) {
+    const cure = "Upload the data, and ask with a reference to it.";
+    throw new ApiError("member_too_large", `payload has more than ${PAYLOAD_BYTES_MAX} bytes as JSON. ${cure}`);
+  }
   const hash = contentHash(JSON.stringify(sortMembers(body as Json)));
   const run = buildCall(body, { ...call, hash });
   const requestId =
