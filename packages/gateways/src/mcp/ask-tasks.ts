@@ -5,7 +5,7 @@
 import type { CallToolResult, Task } from "@modelcontextprotocol/server";
 import type { RequestObject } from "@holdpoint/api/requests.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
-import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 import { APPROVE, ASK_HUMAN, type AskCall, type AskTool, askRequest, endOf, findAskTool } from "./ask-tools.ts";
 
@@ -45,7 +45,8 @@ export function toTask({ request_id: taskId, status, created_at: createdAt, ende
 
 /** The result of the call, at the end of the request. @throws {ApiRefusal} */
 export async function resultOfAsked(call: AskCall, request: RequestObject): Promise<CallToolResult> {
-  const payload = isJsonObject(request.payload as JsonObject) ? (request.payload as JsonObject) : {};
+  const asked = request.payload as Json;
+  const payload: JsonObject = isJsonObject(asked) ? asked : {};
   const [action] = (payload["action_requests"] ?? []) as readonly JsonObject[];
   const tool = findAskTool(action === undefined ? ASK_HUMAN.name : APPROVE.name);
   if (tool === null) throw new Error("a tool that asks people is missing");

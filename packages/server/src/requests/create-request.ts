@@ -45,7 +45,7 @@ const ASK_MS_MAX = 30_000;
 /** @throws {ApiError} `member_too_large`, `request_key_reused`, `invalid_request`, and as startRun() */
 export async function createRequest(agent: AgentContext, call: AskCall, body: RequestBody): Promise<CreatedRequest> {
   const { caller, scope, idempotencyKey } = call;
-  if (exceedsBytes((body.payload ?? null) as Json, PAYLOAD_BYTES_MAX)) {
+  if (exceedsBytes(body.payload ?? null, PAYLOAD_BYTES_MAX)) {
     const cure = "Upload the data, and ask with a reference to it.";
     throw new ApiError("member_too_large", `payload has more than ${PAYLOAD_BYTES_MAX} bytes as JSON. ${cure}`);
   }
