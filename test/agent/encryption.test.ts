@@ -132,5 +132,11 @@ test("a value that was moved to another thread fails there alone", PATIENCE, asy
   assert.deepEqual([state.status, readProblem(state).code], [500, "sealed_value_unreadable"]);
   for (const { threadId } of [mine, other])
     assert.equal((await call(second, "GET", `/threads/${threadId}`)).status, 200);
+  const inbox = await call(second, "GET", "/inbox");
+  const listed = (inbox.body as { items: { thread_id: string }[] }).items.map((item) => item.thread_id);
+  assert.deepEqual(
+    [mine, theirs, other].map(({ threadId }) => listed.includes(threadId)),
+    [true, false, true],
+  );
   await second.stop();
 });

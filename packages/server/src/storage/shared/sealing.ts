@@ -3,7 +3,13 @@
 //   sealing.1. Without keys a cell is the value. With keys, every cell of a sealed column is sealed, and bound to its
 //        table, column and row.
 //   sealing.2. A plain cell is read as it is: data from before the keys stays readable until it is rewritten.
-import { createKeyring, readKeyId, type EncryptionKey, type Keyring } from "@holdpoint/base/keyring.ts";
+import {
+  createKeyring,
+  readKeyId,
+  SealedValueError,
+  type EncryptionKey,
+  type Keyring,
+} from "@holdpoint/base/keyring.ts";
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import { TABLES } from "./sealed-columns.ts";
 
@@ -44,6 +50,18 @@ export function createSealing(keys: readonly EncryptionKey[]): Sealing {
 }
 
 export const PLAIN: Sealing = createSealing([]);
+
+/** A list leaves out a row that does not open, so that it fails where it is read by itself, and nowhere else. */
+export function readOpening<Row, T>(rows: readonly Row[], read: (row: Row) => T): readonly T[] {
+  return rows.flatMap((row) => {
+    try {
+      return [read(row)];
+    } catch (error) {
+      if (error instanceof SealedValueError) return [];
+      throw error;
+    }
+  });
+}
 
 interface Place {
   readonly table: string;

@@ -2,6 +2,7 @@
 import type { Assignment, Interrupt } from "../../../model/model.ts";
 import type { AuditTx, InterruptTx, SearchTx } from "../../../ports/ports.ts";
 import { INTERRUPT_COLUMNS } from "../../shared/columns.ts";
+import { readOpening } from "../../shared/sealing.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { inboxVerbs } from "./inbox/inbox.ts";
@@ -77,7 +78,7 @@ function dueVerbs(db: Sql): Pick<InterruptTx, DueVerbs> {
         at,
         limit,
       );
-      return rows.map((row) => readInterrupt(db, row));
+      return readOpening(rows, (row) => readInterrupt(db, row));
     },
     async nextDeadline() {
       const row = await db.get(`SELECT i.expires_at ${DUE} ORDER BY i.expires_at LIMIT 1`);
@@ -89,7 +90,7 @@ function dueVerbs(db: Sql): Pick<InterruptTx, DueVerbs> {
         at,
         limit,
       );
-      return rows.map((row) => readInterrupt(db, row));
+      return readOpening(rows, (row) => readInterrupt(db, row));
     },
     async nextEscalation() {
       const row = await db.get(`SELECT i.escalates_at ${ESCALATING} ORDER BY i.escalates_at LIMIT 1`);

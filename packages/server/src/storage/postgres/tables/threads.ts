@@ -7,6 +7,7 @@
 import type { Thread } from "../../../model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
+import { readOpening } from "../../shared/sealing.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import { deleteAudit } from "./audit.ts";
@@ -73,7 +74,8 @@ export function threadVerbs(db: Sql): ThreadTx {
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
     deleteThread: (threadId) => deleteThread(db, threadId),
-    searchThreads: async (query) => (await find(query, THREADS.chooseColumns("t"))).map((row) => THREADS.read(db, row)),
+    searchThreads: async (query) =>
+      readOpening(await find(query, THREADS.chooseColumns("t")), (row) => THREADS.read(db, row)),
     searchThreadIds: async (query) => (await find(query, "t.thread_id")).map((row) => String(row["thread_id"])),
     async countThreads(query, max) {
       const search = buildConditions(query);
@@ -92,7 +94,7 @@ export function threadVerbs(db: Sql): ThreadTx {
         at,
         limit,
       );
-      return rows.map((row) => THREADS.read(db, row));
+      return readOpening(rows, (row) => THREADS.read(db, row));
     },
     async threadsAfter(threadId, limit) {
       const rows = await db.all(
@@ -100,7 +102,7 @@ export function threadVerbs(db: Sql): ThreadTx {
         threadId ?? "",
         limit,
       );
-      return rows.map((row) => THREADS.read(db, row));
+      return readOpening(rows, (row) => THREADS.read(db, row));
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Interrupt, ThreadStatus } from "../../../model/model.ts";
 import type { AuditTx, InboxQuery, InboxRow, InboxRows, InterruptTx, SearchTx } from "../../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { INTERRUPT_COLUMNS } from "../../shared/columns.ts";
+import { readOpening } from "../../shared/sealing.ts";
 import type { Database, Row } from "../client/database.ts";
 import { fittingRows } from "../../shared/fitting-rows.ts";
 import { textIn, type KeptRow } from "../client/kept-rows.ts";
@@ -115,7 +116,7 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
     },
     dueInterrupts(at, limit) {
       const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);
-      return rows.map((row) => INTERRUPTS.read(db, row));
+      return readOpening(rows, (row) => INTERRUPTS.read(db, row));
     },
     nextDeadline() {
       const at = db.get(`SELECT expires_at ${DUE} ORDER BY expires_at LIMIT 1`)?.["expires_at"];
@@ -123,7 +124,7 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
     },
     dueEscalations(at, limit) {
       const sql = `SELECT ${COLUMNS} ${ESCALATING} AND escalates_at <= ? ORDER BY escalates_at LIMIT ?`;
-      return db.all(sql, at, limit).map((row) => INTERRUPTS.read(db, row));
+      return readOpening(db.all(sql, at, limit), (row) => INTERRUPTS.read(db, row));
     },
     nextEscalation() {
       const at = db.get(`SELECT escalates_at ${ESCALATING} ORDER BY escalates_at LIMIT 1`)?.["escalates_at"];
@@ -149,7 +150,7 @@ function readPage(
   const sizes = page(`${BYTES} AS bytes`, query.limit + 1); // reads no values
   const limit = fittingRows(sizes.slice(0, query.limit), query.bytesMax, query.least);
   const rows = page(`${COLUMNS}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`, limit);
-  const items = rows.map((row) => ({
+  const items = readOpening(rows, (row) => ({
     interrupt: INTERRUPTS.read(db, row),
     metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
     status: row["thread_status"] as ThreadStatus,

@@ -9,6 +9,7 @@ import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
 import type { QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
 import { RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
+import { readOpening } from "../../shared/sealing.ts";
 import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import type { PendingRuns } from "./pending-runs.ts";
@@ -117,7 +118,7 @@ function readVerbs(
         assistantId,
         limit,
       );
-      return rows.map(read);
+      return readOpening(rows, read);
     },
     allActiveRuns({ status, after, limit }) {
       const rows = db.all(
@@ -127,7 +128,7 @@ function readVerbs(
         after?.runId ?? "",
         limit,
       );
-      return rows.map(read);
+      return readOpening(rows, read);
     },
     newestRunId() {
       const id = db.get("SELECT max(run_id) AS id FROM runs")?.["id"];
@@ -221,14 +222,10 @@ function claimVerbs(
       }
     },
     nextDueAt,
-    runningRuns: (workerId) =>
-      db
-        .all(
-          `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`,
-          workerId ?? null,
-          workerId ?? null,
-        )
-        .map(read),
+    runningRuns(workerId) {
+      const sql = `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`;
+      return readOpening(db.all(sql, workerId ?? null, workerId ?? null), read);
+    },
     hasPendingRun: (threadId) =>
       pending.isQueuedOn(threadId) ??
       db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==

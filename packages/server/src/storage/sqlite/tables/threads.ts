@@ -7,6 +7,7 @@ import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../../model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
+import { readOpening } from "../../shared/sealing.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database, Row } from "../client/database.ts";
@@ -115,7 +116,7 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
   };
   const all = THREADS.columns.replaceAll(/\w+/g, "t.$&");
   return {
-    searchThreads: (query) => find(query, all).map((row) => THREADS.read(db, row)),
+    searchThreads: (query) => readOpening(find(query, all), (row) => THREADS.read(db, row)),
     searchThreadIds: (query) => find(query, "t.thread_id").map((row) => String(row["thread_id"])),
     countThreads(query, max) {
       const { from, where, parameters } = planSearch(db, query);
@@ -131,7 +132,7 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
         at,
         limit,
       );
-      return rows.map((row) => THREADS.read(db, row));
+      return readOpening(rows, (row) => THREADS.read(db, row));
     },
     threadsAfter: (threadId, limit) =>
       db

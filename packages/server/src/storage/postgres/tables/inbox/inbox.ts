@@ -7,6 +7,7 @@ import type { Interrupt, InterruptKind, ThreadStatus } from "../../../../model/m
 import type { DeadlineBucket, InboxPlace, InboxQuery, InboxTally, InterruptTx } from "../../../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { BUCKETS } from "../../../shared/deadline-buckets.ts";
+import { readOpening } from "../../../shared/sealing.ts";
 import { fittingRows } from "../../../shared/fitting-rows.ts";
 import { metadataConditions } from "../../../shared/metadata-filter.ts";
 import type { Row } from "../../client/pool.ts";
@@ -49,7 +50,7 @@ export function inboxVerbs(
         `${columns}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`,
         limit,
       );
-      const items = rows.map((row) => ({
+      const items = readOpening(rows, (row) => ({
         interrupt: readInterrupt(row),
         metadata: JSON.parse(fromJsonText(String(row["thread_metadata"]))) as JsonObject,
         status: row["thread_status"] as ThreadStatus,
