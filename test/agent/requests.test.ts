@@ -299,6 +299,7 @@ for (const [what, body] of [
   ["an unknown member", { payload: 1, question: 2 }],
   ["malformed rules", { payload: 1, review: { approvals: 0 } }],
   ["a schema that cannot be checked", { payload: 1, response_schema: { type: "string", pattern: "(?=a)b" } }],
+  ["rules in the schema", { payload: 1, response_schema: { "x-holdpoint-review": { assignees: ["ann"] } } }],
   ["a deadline without a zone", { payload: 1, deadline: "2030-01-01T00:00:00" }],
   ["an end without a deadline", { payload: 1, on_deadline: "fail" }],
 ] as const) {

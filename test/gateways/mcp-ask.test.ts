@@ -107,12 +107,16 @@ test("the agent cannot answer its own question (mcp-ask.3)", PATIENCE, async () 
   await client.close();
 });
 
+/** The model would decide in place of the person. */
+const OWN_ANSWER = { expires_in_seconds: 0.1, on_expiry: { answer: true } };
+
 test("wrong arguments are an error of the call", PATIENCE, async () => {
   const client = await modern(null, connection());
   for (const [tool, args] of [
     ["ask_human", {}],
     ["approve", { tool_name: "Bash" }],
     ["ask_human", { question: "?", schema: { type: "string", pattern: "(?=a)" } }],
+    ["ask_human", { question: "?", schema: { type: "boolean", "x-holdpoint-deadline": OWN_ANSWER } }],
   ] as const)
     assert.equal((await client.run(tool, args)).isError, true, tool);
   await client.close();

@@ -3,6 +3,7 @@
 //   create-request.1. One Idempotency-Key is one request, for as long as it exists: the id of its thread derives from the
 //        key and its caller. Two calls at the same time meet at the row of the thread.
 //   create-request.2. The reply comes when the question is stored: it can be answered from then on.
+//   create-request.3. The schema of the answer brings no rules and no default answer: a model may have written it.
 import type { RequestBody } from "@holdpoint/api/requests.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
@@ -145,6 +146,8 @@ function buildSchema(body: RequestBody): JsonObject | null {
   if (reviewFault !== null) throw invalid("review", reviewFault);
   const schemaFault = declared === null || declared === undefined ? null : findSchemaFault(declared);
   if (schemaFault !== null) throw invalid("response_schema", schemaFault);
+  const rule = Object.keys(declared ?? {}).find((name) => name.startsWith("x-holdpoint-")); // create-request.3
+  if (rule !== undefined) throw invalid(`response_schema.${rule}`, "rules of a request have members of their own");
   if (declared !== null && declared !== undefined) return { ...declared, ...rules };
   return Object.keys(rules).length === 0 ? null : rules;
 }
