@@ -385,6 +385,39 @@ for (const [position, { name, more }] of CONTINUED.entries())
       );
     }
 
+const DISPLACING = [
+  { name: "a config", body: { input: null, config: { configurable: { limit: 7 } } }, code: "invalid_request" },
+  {
+    name: "a context with an update",
+    body: { command: { update: {} }, context: { limit: 7 } },
+    code: "invalid_request",
+  },
+  { name: "a node", body: { command: { goto: "act" } }, code: "forbidden" },
+  { name: "another assistant", body: { assistant_id: "echo", input: null }, code: "forbidden" },
+];
+
+for (const strategy of ["interrupt", "rollback"])
+  for (const decides of [false, true])
+    for (const { name, body, code } of DISPLACING)
+      test(
+        `${name} does not ${strategy} the answer to ${decides ? "both" : "a sibling"} (answers-channels.7)`,
+        PATIENCE,
+        async () => {
+          const { reviewed, plain } = await askAndVote();
+          const { threadId, interruptId } = reviewed;
+          const given = [{ thread_id: threadId, interrupt_id: plain.interruptId, resume: "never dries" }];
+          if (decides) given.push({ thread_id: threadId, interrupt_id: interruptId, resume: YES as never });
+          const answered = await post(world, "bob", "/inbox/answers", given);
+          const [{ run_id: runId, status }] = answered.body["results"] as readonly [{ run_id: string; status: string }];
+          assert.equal(status, "answered", answered.text);
+          const run = { assistant_id: "beside", multitask_strategy: strategy, ...body };
+          const refused = await post(world, "cyd", `/threads/${threadId}/runs`, run);
+          assert.equal((refused.body as { readonly code?: string }).code, code, refused.text);
+          if (!decides) await assertVotes(reviewed, 1);
+          await post(world, "root", `/threads/${threadId}/runs/${runId}/cancel?wait=true`, {});
+        },
+      );
+
 for (const [name, breakpoints, next] of [
   ["config", {}, []],
   ["breakpoints", { interrupt_before: ["act"] }, ["act"]],

@@ -68,6 +68,8 @@ export interface AskedRun {
 export interface RightsCheck {
   readonly rights: Rights;
   readonly thread: Thread;
+  /** The run begins at a pause: that of the thread, or the one before the run that it displaces. */
+  readonly isPaused: boolean;
   readonly intent: Intent;
   readonly graph: GraphDescription | null;
   readonly breakpoints: GivenBreakpoints;
@@ -94,9 +96,9 @@ export async function leavesRules(
 
 /** Called in the transaction that accepts the run. @throws {ApiError} `forbidden` */
 export function requireRights(check: RightsCheck): void {
-  const { rights, thread, intent, graph, breakpoints } = check;
+  const { rights, thread, isPaused, intent, graph, breakpoints } = check;
   if (disabledBreakpoints(graph, breakpoints).length > 0) requireRight(rights.disable, "threads:bypass", thread);
-  if (thread.status !== "interrupted" || intent.kind === "input" || intent.kind === "end_thread") return;
+  if (!isPaused || intent.kind === "input" || intent.kind === "end_thread") return;
   const goto = intent.kind === "continue" ? undefined : intent.goto;
   if (withoutEnd(gotoTargets(goto)).length > 0) requireRight(rights.bypass, "threads:bypass", thread);
   if (check.leavesRules) requireRight(rights.administrate, "assistants:administrate", thread);

@@ -216,26 +216,26 @@ async function noteChanges(
 interface Targeted {
   readonly request: StartRequest;
   readonly thread: Thread;
-  readonly target: Pick<Target, "intent" | "breakpoint">;
+  readonly target: Pick<Target, "intent" | "waiting">;
 }
 
 /** @throws {ApiError} `forbidden` */
 async function requireRightsFor(
   agent: AgentContext,
   tx: Pick<Tx, "assistant">,
-  { request, thread, target: { intent, breakpoint } }: Targeted,
+  { request, thread, target: { intent, waiting } }: Targeted,
 ): Promise<void> {
   const { start, snapshot } = request;
   const { rights = {}, interruptBefore: before, interruptAfter: after } = start.call;
   const { assistantId, graphId } = snapshot.assistant;
-  const open = [...filterOpen(snapshot.known), ...(breakpoint === null ? [] : [breakpoint])];
   requireRights({
     rights,
     thread,
+    isPaused: thread.status === "interrupted" || waiting.length > 0,
     intent,
     graph: agent.graphs.describe(graphId),
     breakpoints: { before, after },
-    leavesRules: await leavesRules(tx, open, assistantId),
+    leavesRules: await leavesRules(tx, waiting, assistantId),
   });
 }
 

@@ -20,6 +20,8 @@ export interface Target extends SettledAnswers {
   /** Checkpoint of a fork; null if the run continues the thread. */
   readonly forkFrom: string | null;
   readonly breakpoint: Interrupt | null;
+  /** The items at the pause where the run begins. */
+  readonly waiting: readonly Interrupt[];
   /** The run continues beside, or behind, a question or breakpoint with review rules (only-answer.3). */
   readonly isReviewed: boolean;
 }
@@ -44,7 +46,8 @@ export async function chooseTarget(
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
   const passing = { intent, forkFrom, caller, call, assistant: snapshot.assistant, at };
   const settled = intent.kind === "resume" ? await settle(tx, thread, { ...passing, intent, known }) : NO_ANSWERS;
-  const open = waits || isWayAround(intent, forkFrom) ? [] : openInterrupts(thread, known);
+  const asked = await listAsked(tx, thread, { call, known });
+  const open = waits || isWayAround(intent, forkFrom) ? [] : asked;
   const forked = forkFrom === null ? [] : (settled.answers?.interrupts ?? []);
   const reviewed = [...forked, ...open].filter(({ review }) => review !== null);
   for (const interrupt of reviewed) {
@@ -61,7 +64,8 @@ export async function chooseTarget(
   const passed =
     breakpoint === null || intent.kind === "resume" ? settled : await passBreakpoint(tx, breakpoint, passing);
   const isReviewed = reviewed.length > 0 || (breakpoint !== null && breakpoint.review !== null);
-  return { intent, forkFrom, breakpoint, isReviewed: isReviewed && !isWayAround(intent, forkFrom), ...passed };
+  const waiting = breakpoint === null ? asked : [...asked, breakpoint];
+  return { intent, forkFrom, breakpoint, waiting, isReviewed: isReviewed && !isWayAround(intent, forkFrom), ...passed };
 }
 
 /** New work, and what has a right of its own: it answers nothing (docs/reference/interrupts.md, ways around a question). */
@@ -69,6 +73,21 @@ function isWayAround(intent: Intent, forkFrom: string | null): boolean {
   if (intent.kind === "resume") return false;
   if (intent.kind === "input" || intent.kind === "end_thread" || forkFrom !== null) return true;
   return intent.kind === "command" && withoutEnd(gotoTargets(intent.goto)).length > 0;
+}
+
+/**
+ * Questions at the pause where the run begins. A run that displaces the active one begins at the pause before that: what
+ * the active run answers is asked there.
+ */
+async function listAsked(
+  tx: Pick<Tx, "activeRuns">,
+  thread: Thread,
+  { call, known }: Pick<Answering, "call" | "known">,
+): Promise<readonly Interrupt[]> {
+  const displaces = call.multitaskStrategy === "interrupt" || call.multitaskStrategy === "rollback";
+  if (thread.status !== "busy" || !displaces || known.length === 0) return openInterrupts(thread, known);
+  const active = new Set((await tx.activeRuns(thread.threadId)).map(({ runId }) => runId));
+  return known.filter(({ state, answer }) => state === "open" || active.has(answer?.runId ?? ""));
 }
 
 const NO_ANSWERS: SettledAnswers = { answers: null, voted: [], changed: [] };
