@@ -25,6 +25,7 @@ import { interruptCases } from "./interrupts.contract.ts";
 import { lineCases } from "./line.contract.ts";
 import { noticeCases } from "./notices.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
+import { policyCases } from "./policies.contract.ts";
 import { retentionCases } from "./retention.contract.ts";
 import { runCases } from "./runs.contract.ts";
 import { searchCases } from "./search.contract.ts";
@@ -85,6 +86,7 @@ export function storageContract(
     eventCases(open, { newThread, newRun, newId, isSealed });
     cronCases(open, ODD, newId);
     identityCases(open, ODD, newId);
+    policyCases(open, ODD, newId);
     noticeCases(open, { newId, newThread, newInterrupt });
     auditCases(open, { newThread, newId });
     auditDeletionCases(open, { newThread, newId });
