@@ -110,3 +110,15 @@ test("somebody without a role reads the reason", async () => {
   await page.getByRole("alert").getByText("Your account has no access to this server.").waitFor();
   await page.close();
 });
+
+test("before sign-in the page says the product's name and nothing else", async () => {
+  for (const path of ["/inbox", "/settings", `/threads/${threadId}`]) {
+    const page = await browser.open(path);
+    const dialog = page.getByRole("dialog", { name: "Sign in" });
+    await dialog.waitFor();
+    const own = await dialog.innerText();
+    assert.equal((await page.locator("body").innerText()).replace(own, "").trim(), "Holdpoint", path);
+    assert.equal(await page.getByRole("navigation").count(), 0);
+    await page.close();
+  }
+});

@@ -1,8 +1,9 @@
-// Waits panel: how long questions waited for their answers, by graph and by action, from the newest entries of the trail.
+// Waits panel: how long questions waited for their answers, by graph, by action and by group of the people who answered, from the newest entries of the trail.
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
 import { call } from "../../api/client.ts";
+import { usePeople } from "../../data/people.ts";
 import { countInbox } from "../../data/inbox/calls.ts";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
 import { count, duration } from "../../ui/format.ts";
@@ -36,9 +37,13 @@ export function WaitsPanel({ filters }: { readonly filters: AnsweredFilters }): 
       return { entries, overdue: (await countInbox({ deadline: "overdue" }, signal)).count };
     },
   });
+  const people = usePeople();
+  const memberships = new Map(people.map(({ name, groups: own }) => [name, own]));
+  const entries = data?.entries ?? [];
   const groups = [
-    ["graph", groupWaits(data?.entries ?? [], "graph_id")],
-    ["action", groupWaits(data?.entries ?? [], "tool")],
+    ["graph", groupWaits(entries, ({ graph_id: graph }) => [graph])],
+    ["action", groupWaits(entries, ({ tool }) => [tool])],
+    ["group", groupWaits(entries, ({ by }) => memberships.get(by) ?? [])],
   ] as const;
   return (
     <details className="fold waits" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -1,10 +1,10 @@
 // Waits: answered entries of the audit trail → how long questions waited, and how often their actions were approved. Pure.
 import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
 
-type Entry = Pick<FoundAuditEntry, "action" | "at" | "asked_at" | "decision" | "graph_id" | "tool">;
+type Entry = Pick<FoundAuditEntry, "by" | "action" | "at" | "asked_at" | "decision" | "graph_id" | "tool">;
 
 export interface Waits {
-  /** Of a graph, or of an action. */
+  /** Of a graph, an action, or a group of the people who answered. */
   readonly name: string;
   readonly count: number;
   /** Milliseconds from question to answer. */
@@ -14,12 +14,22 @@ export interface Waits {
   readonly approved: number | null;
 }
 
-/** Most waits first. @param by the member that groups the entries; entries without it are left out */
-export function groupWaits(entries: readonly Entry[], by: "graph_id" | "tool"): readonly Waits[] {
+/** Most waits first. @param readNames the groups that an entry counts in; none leaves it out */
+export function groupWaits(
+  entries: readonly Entry[],
+  readNames: (entry: Entry) => readonly (string | null)[],
+): readonly Waits[] {
   const answered = entries.filter(({ action, asked_at: asked }) => action === "answered" && asked !== null);
-  const groups = Map.groupBy(answered, (entry) => entry[by]);
-  return [...groups]
-    .flatMap(([name, list]) => (name === null ? [] : [summarise(name, list)]))
+  const pairs = answered.flatMap((entry) =>
+    readNames(entry).flatMap((name) => (name === null ? [] : [{ name, entry }])),
+  );
+  return [...Map.groupBy(pairs, ({ name }) => name)]
+    .map(([name, list]) =>
+      summarise(
+        name,
+        list.map(({ entry }) => entry),
+      ),
+    )
     .toSorted((one, other) => other.count - one.count);
 }
 

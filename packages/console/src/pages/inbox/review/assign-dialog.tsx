@@ -1,5 +1,6 @@
 // Assign dialog: the name of the person who is to answer.
 import { useState, type FormEvent, type ReactNode } from "react";
+import { usePeople } from "../../../data/people.ts";
 import { Button, Field } from "../../../ui/controls.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 
@@ -13,7 +14,7 @@ export function AssignDialog({
 }: {
   readonly title: string;
   readonly hint: string;
-  /** Suggestions; groups are left out. */
+  /** Suggestions beside those who have signed in; groups are left out. */
   readonly people: readonly string[];
   readonly onClose: () => void;
   readonly onAssign: (to: string) => void;
@@ -24,7 +25,11 @@ export function AssignDialog({
     event.preventDefault();
     if (to.trim() !== "") onAssign(to.trim());
   };
-  const named = [...new Set(people)].filter((entry) => !entry.startsWith("group:"));
+  const signedIn = usePeople();
+  const named = new Map([
+    ...people.filter((entry) => !entry.startsWith("group:")).map((name) => [name, name] as const),
+    ...signedIn.map(({ name, display_name: shown }) => [name, shown] as const),
+  ]);
   return (
     <Dialog title={title} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
@@ -38,8 +43,8 @@ export function AssignDialog({
           />
         </Field>
         <datalist id="assignees">
-          {named.map((name) => (
-            <option key={name} value={name} />
+          {[...named].map(([name, shown]) => (
+            <option key={name} value={name} label={shown} />
           ))}
         </datalist>
         {children}

@@ -5,6 +5,8 @@ import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { problemMessage } from "../../../api/problem.ts";
 import { addComment, listComments } from "../../../data/inbox/item-calls.ts";
 import { buildKey } from "../../../data/inbox/item.ts";
+import { findMentions, mention } from "../../../data/mentions.ts";
+import { usePeople } from "../../../data/people.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { Visible } from "../../../text/visible.tsx";
 import { Button, Failure, Field } from "../../../ui/controls.tsx";
@@ -44,6 +46,7 @@ function NewComment({ item }: { readonly item: InboxItem }): ReactNode {
   const queries = useQueryClient();
   const [text, setText] = useState("");
   const [sending, setSending] = useState(false);
+  const mentioned = findMentions(text, usePeople());
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setSending(true);
@@ -68,6 +71,15 @@ function NewComment({ item }: { readonly item: InboxItem }): ReactNode {
           onChange={(event) => setText(event.target.value)}
         />
       </Field>
+      {mentioned.length === 0 ? null : (
+        <div className="row" role="group" aria-label="Mention">
+          {mentioned.map(({ name, display_name: shown }) => (
+            <Button key={name} kind="quiet" onClick={() => setText(mention(text, name))}>
+              @{name} {shown === name ? "" : shown}
+            </Button>
+          ))}
+        </div>
+      )}
       <div className="actions">
         <Button submit disabled={sending || text.trim() === ""}>
           Comment
