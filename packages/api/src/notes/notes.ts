@@ -248,6 +248,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   interrupt_id: INTERRUPT_ID,
   request_id: THREAD_ID,
   key_id: value.KEY_ID,
+  policy_id: "01a1fd90-1c5b-7d2e-9b0a-0d6f1c2b3a4e",
   person: "ann@example.com",
   namespace: "review",
 };
