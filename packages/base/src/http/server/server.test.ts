@@ -75,7 +75,7 @@ for (const { name, parts } of BLOCKED_PEERS)
     await accepted;
     for (const [at, part] of parts.entries()) {
       peer.socket.write(part);
-      if (at > 0) for (const until = performance.now() + 500; performance.now() < until;);
+      if (at > 0) for (const until = performance.now() + 250; performance.now() < until;);
       await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.race([peer.saw("\r\n\r\n"), peer.closed]);
