@@ -51,6 +51,8 @@ test("keys that cannot be used are refused without a word of the key", () => {
     ["", /has no key/],
     [good, /key 1 has no id/],
     [`a:${good.slice(0, 21)}`, /"a" is not 32 bytes/],
+    [`a:${good.slice(0, 22)}`, /"a" is not 32 bytes/],
+    [`a:${good.slice(0, 30)}`, /"a" is not 32 bytes/],
     [`a:${good},a:${good}`, /"a" stands for two keys/],
     [`a b:${good}`, /"a" is not 32 bytes/],
     [`a.b:${good}`, /key 1 has no id/],

@@ -51,13 +51,15 @@ const POOL_BYTES = NONCE_BYTES * 512;
 /** The lengths of a key as other servers take it: any text, from which a key is derived. */
 const TEXT_BYTES: ReadonlySet<number> = new Set([16, 24, 32]);
 const TEXT_ID = "langgraph";
+/** With or without all of its key: a shortened entry is a mistake, and never a text of that length. */
+const ENTRY = /^[\w-]{1,32}:[A-Za-z0-9+/]*={0,2}$/;
 
 /**
  * `id:base64` with commas or lines between them, newest first; or texts of 16, 24 or 32 bytes.
  * @throws {Error} in words that reveal nothing of a key
  */
 export function parseKeys(text: string): readonly EncryptionKey[] {
-  const isText = (one: string): boolean => TEXT_BYTES.has(Buffer.byteLength(one));
+  const isText = (one: string): boolean => TEXT_BYTES.has(Buffer.byteLength(one)) && !ENTRY.test(one);
   const keys = (isText(text) ? [text] : text.split(/[\s,]+/))
     .filter((one) => one !== "")
     .map((one, at): EncryptionKey => {
