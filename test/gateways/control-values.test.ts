@@ -105,7 +105,8 @@ const ofThread = ({ thread: { threadId: thread_id } }: Paused) => ({ thread_id }
 // ── Thread protocol
 
 async function byCommand({ graph, thread }: Paused, method: string, params: object): Promise<string> {
-  const reply = await sendCommand(server, thread.threadId, method, { assistant_id: graph, ...params });
+  const assistant = method === "run.start" ? { assistant_id: graph } : {};
+  const reply = await sendCommand(server, thread.threadId, method, { ...assistant, ...params });
   assert.equal(reply.type, "error", JSON.stringify(reply));
   return JSON.stringify(reply);
 }

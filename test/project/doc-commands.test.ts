@@ -28,7 +28,7 @@ const BENCHMARK = /^ -- (?:agent|collector|long-life|peers|traces)(?: --(?:short
 /** Words after a command: verbs and options. The completion script of the real command line lists them for each one. */
 async function wordsAfter(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const { out } = await holdpoint(["completion", "bash"]);
-  const levels = [...out.matchAll(/^ {4}"([a-z -]*)"\) words="([^"]*)" ;;$/gm)];
+  const levels = [...out.matchAll(/^ {4}"([a-z -]*)"\) words="([^"]*)" kinds="[^"]*" ;;$/gm)];
   return new Map(levels.map(([, path = "", words = ""]) => [path, new Set(words.split(" "))]));
 }
 
