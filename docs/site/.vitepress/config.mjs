@@ -24,6 +24,7 @@ const SUBJECTS = {
     "reference/inbox",
     "reference/interrupts",
     "reference/requests",
+    "reference/policies",
   ],
   "Run graphs": [
     "concepts/runs-and-pauses",
@@ -54,6 +55,7 @@ const SUBJECTS = {
     "concepts/many-machines",
     "how-to/retention",
     "how-to/backup",
+    "how-to/encryption",
     "how-to/upgrade",
     "reference/operations",
     "reference/sizing",
