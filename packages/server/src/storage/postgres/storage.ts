@@ -15,7 +15,6 @@ import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../ports/ports.ts";
 import { settlesWithin, type Service } from "@holdpoint/base/lifecycle.ts";
 import type { EncryptionKey } from "@holdpoint/base/keyring.ts";
-import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import { type Turn, newTurn } from "../shared/line.ts";
 import { callVerb, createLongReads } from "../shared/long-reads.ts";
@@ -26,7 +25,7 @@ import { createSealing, type Sealing } from "../shared/sealing.ts";
 import { auditVerbs } from "./tables/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { createColdSql } from "./client/cold-sql.ts";
-import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";
+import { CLOSE_MS, type ConnectionOptions, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";
 import { copyVerbs } from "./tables/copies.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./tables/events.ts";
@@ -41,12 +40,8 @@ import { storeVerbs } from "./tables/store.ts";
 import { threadVerbs } from "./tables/threads.ts";
 import { createLockQueue } from "./client/lock-queue.ts";
 
-export interface PostgresOptions {
-  readonly uri: string;
-  /** Connections of this process. */
-  readonly poolMax: number;
+export interface PostgresOptions extends ConnectionOptions {
   readonly versions: Versions;
-  readonly log: Log;
   /** Of encryption at rest; none by default. */
   readonly keys?: readonly EncryptionKey[];
 }

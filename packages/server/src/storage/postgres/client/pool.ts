@@ -6,15 +6,18 @@
 //        IDLE_IN_TRANSACTION_MS.
 //   pool.4. Every wait ends: for a connection, a lock, a statement, and for an answer on a network that drops all
 //        packets. The last limit is longer than those of the database.
-import { Pool, type ClientConfig } from "pg";
+import { Pool, type ClientConfig, type PoolConfig } from "pg";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { fromText, toText } from "./text-encoding.ts";
 
 export interface ConnectionOptions {
   readonly uri: string;
+  /** Connections of this process. */
   readonly poolMax: number;
   readonly log: Log;
+  /** Class of the connections; that of `pg` if absent. */
+  readonly Client?: PoolConfig["Client"];
 }
 
 export type Parameter = string | number | boolean | null | Uint8Array | readonly string[];
@@ -46,9 +49,10 @@ export function connectionConfig(uri: string): ClientConfig {
   return { connectionString: uri, application_name: "holdpoint", keepAlive: true };
 }
 
-export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
+export function openPool({ uri, poolMax, log, Client }: ConnectionOptions): Pool {
   const pool = new Pool({
     ...connectionConfig(uri),
+    Client,
     max: poolMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
