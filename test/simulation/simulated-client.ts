@@ -1,0 +1,228 @@
+// Simulated client: connections to a real PostgreSQL whose statements and replies wait in the world for their release.
+//   simulated-client.1. The process of a broken connection hears of it at once; a dead process hears nothing more.
+//   simulated-client.2. A refusal is PostgreSQL's own, in the transaction of the statement.
+import { Client, type Connection } from "pg";
+import type { Fate, Flight, Item, Process, World } from "./world.ts";
+
+/** Members of `pg`'s statement objects that the client calls. */
+interface Packet {
+  callback?: (...result: readonly unknown[]) => void;
+  submit(connection: Connection): void;
+  handleRowDescription(message: unknown): void;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Connection): void;
+  handleReadyForQuery(connection: Connection): void;
+  handleError(error: unknown, connection: Connection): void;
+}
+
+/** Plants a fault: what this gives in place of a text of SQL is what PostgreSQL gets. */
+export type Patch = (sql: string) => string;
+
+const REFUSAL = `DO $$ BEGIN RAISE EXCEPTION 'refused by the seed' USING ERRCODE = '00000'; END $$`;
+const CODES = ["40P01", "40001"] as const;
+
+type Query = (...parameters: readonly unknown[]) => unknown;
+
+/** A class of connections for the pool of a process. */
+export function simulateClient(world: World, process: Process, patch: Patch): typeof Client {
+  return class extends Client {
+    constructor(config: ConstructorParameters<typeof Client>[0]) {
+      super(config);
+      attach(this, world, process, patch);
+    }
+  };
+}
+
+function attach(client: Client, world: World, process: Process, patch: Patch): void {
+  const query = client.query.bind(client) as unknown as Query;
+  const connect = client.connect.bind(client) as (callback: (...result: readonly unknown[]) => void) => void;
+  const { connection } = client as unknown as { readonly connection: Connection };
+  const parse = connection.parse.bind(connection);
+  connection.parse = (statement, more) => parse({ ...statement, text: patch(statement.text) }, more);
+  const wire = new Wire({ client, connection, query, world, process });
+  Reflect.set(client, "connect", (callback: (...result: readonly unknown[]) => void) => {
+    if (process.dead) return;
+    world.opening++;
+    connect((...result) => {
+      world.opening--;
+      world.note();
+      if (!process.dead) callback(...result);
+      else wire.sever();
+    });
+  });
+  const end = client.end.bind(client) as (callback?: () => void) => unknown;
+  let isEnding = false;
+  Reflect.set(client, "end", (callback?: () => void) => {
+    if (!isEnding && process.links.has(wire)) {
+      isEnding = true;
+      world.opening++; // its place in the pool becomes free
+    }
+    return end(callback);
+  });
+  Reflect.set(client, "query", (first: Packet | string, values?: unknown, callback?: unknown) => {
+    if (typeof first !== "string") return wire.send(first);
+    if (typeof callback === "function") return query(first, values, callback); // before a history
+    return wire.ask(patch(first), values);
+  });
+  process.links.add(wire);
+  client.once("end", () => {
+    process.links.delete(wire);
+    if (isEnding) world.opening--;
+    world.note();
+  });
+}
+
+interface WirePorts {
+  readonly client: Client;
+  readonly connection: Connection;
+  readonly query: Query;
+  readonly world: World;
+  readonly process: Process;
+}
+
+/** A statement of the process, and the three ways in which it ends but for its reply. */
+interface Sending {
+  submit(): void;
+  /** Its connection is lost. */
+  fail(): void;
+  refuse(error: unknown): void;
+}
+
+/** A statement that has no reply so far: waiting for its release, under way, or with a reply that waits. */
+interface Open {
+  flight: Flight | null;
+  losesReply: boolean;
+}
+
+interface Held extends Item {
+  readonly wire: Wire;
+}
+
+class Wire {
+  private readonly ports: WirePorts;
+  private readonly place: number;
+  private readonly open = new Map<Sending, Open>();
+  private isBroken = false;
+
+  constructor(ports: WirePorts) {
+    this.ports = ports;
+    this.place = ports.process.opened++;
+  }
+
+  send(packet: Packet): void {
+    const { query, connection } = this.ports;
+    const proxy = hear(packet, (deliver) => this.arrive(sending, deliver));
+    const sending: Sending = {
+      submit: () => void query(proxy),
+      fail: () => packet.handleError(createLoss(), connection),
+      refuse: (error) => packet.handleError(error, connection),
+    };
+    this.begin(sending);
+  }
+
+  ask(sql: string, values: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const submit = (): void => {
+        const asked = this.ports.query(sql, values) as Promise<unknown>;
+        asked.then(
+          (result) => this.arrive(sending, () => resolve(result)),
+          (error: unknown) => this.arrive(sending, () => reject(error as Error)),
+        );
+      };
+      const sending: Sending = { submit, fail: () => reject(createLoss()), refuse: reject };
+      this.begin(sending);
+    });
+  }
+
+  /** Without a word to the process. */
+  sever(): void {
+    if (this.isBroken) return;
+    this.isBroken = true;
+    const { world, connection } = this.ports;
+    for (const { flight } of this.open.values()) if (flight !== null) world.flights.delete(flight);
+    if (this.pid > 0) world.flights.add({ pid: this.pid, isGhost: true, waits: false });
+    world.withdraw((item) => (item as Held).wire === this);
+    connection.stream.destroy();
+  }
+
+  private get pid(): number {
+    return (this.ports.client as unknown as { readonly processID: number }).processID;
+  }
+
+  /** simulated-client.1. */
+  private cut(): void {
+    const all = [...this.open.keys()];
+    this.sever();
+    this.open.clear();
+    for (const sending of all) sending.fail();
+  }
+
+  private begin(sending: Sending): void {
+    if (this.ports.process.dead) return;
+    if (this.isBroken) return void setImmediate(() => sending.fail());
+    this.open.set(sending, { flight: null, losesReply: false });
+    this.offer("statement", true, (fate) => this.launch(sending, fate));
+  }
+
+  private offer(what: string, isStatement: boolean, release: (fate: Fate) => void): void {
+    const { world, process } = this.ports;
+    world.offer({ what, of: process, place: this.place, isStatement, release, wire: this } as Held);
+  }
+
+  private launch(sending: Sending, fate: Fate): void {
+    if (fate === "cut before") return this.cut();
+    const flight = { pid: this.pid, isGhost: false, waits: false };
+    this.open.set(sending, { flight, losesReply: fate === "cut after" });
+    this.ports.world.flights.add(flight);
+    if (fate === "refused") this.refuse(sending);
+    else sending.submit();
+  }
+
+  /** simulated-client.2. */
+  private refuse(sending: Sending): void {
+    const { query, world } = this.ports;
+    const code = CODES[Math.floor(world.random() * CODES.length)] ?? CODES[0];
+    const refused = query(REFUSAL.replace("00000", code)) as Promise<unknown>;
+    refused.catch((error: unknown) => this.arrive(sending, () => sending.refuse(error)));
+  }
+
+  private arrive(sending: Sending, deliver: () => void): void {
+    const { world, process } = this.ports;
+    const open = this.open.get(sending);
+    if (this.isBroken || process.dead || open === undefined) return;
+    if (open.flight !== null) world.flights.delete(open.flight);
+    open.flight = null;
+    world.note();
+    if (open.losesReply) return this.cut();
+    this.offer("reply", false, () => {
+      this.open.delete(sending);
+      deliver();
+    });
+  }
+}
+
+function createLoss(): Error {
+  return new Error("Connection terminated unexpectedly");
+}
+
+/** @param arrived called once with the delivery of all that the packet was told */
+function hear(packet: Packet, arrived: (deliver: () => void) => void): Packet {
+  const heard: (() => void)[] = [];
+  const end = (last: () => void): void => {
+    proxy.callback?.();
+    arrived(() => {
+      for (const one of heard) one();
+      last();
+    });
+  };
+  const proxy: Packet = {
+    submit: (connection) => packet.submit(connection),
+    handleRowDescription: (message) => void heard.push(() => packet.handleRowDescription(message)),
+    handleDataRow: (message) => void heard.push(() => packet.handleDataRow(message)),
+    handleCommandComplete: (message, connection) =>
+      void heard.push(() => packet.handleCommandComplete(message, connection)),
+    handleReadyForQuery: (connection) => end(() => packet.handleReadyForQuery(connection)),
+    handleError: (error, connection) => end(() => packet.handleError(error, connection)),
+  };
+  return proxy;
+}
