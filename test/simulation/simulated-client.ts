@@ -126,7 +126,7 @@ class Wire {
         const asked = this.ports.query(sql, values) as Promise<unknown>;
         asked.then(
           (result) => this.arrive(sending, () => resolve(result)),
-          (error: unknown) => this.arrive(sending, () => reject(error as Error)),
+          (error: unknown) => this.arrive(sending, () => reject(error)),
         );
       };
       const sending: Sending = { submit, fail: () => reject(createLoss()), refuse: reject };

@@ -139,7 +139,7 @@ export async function openServer(cluster: Cluster, name: string): Promise<Server
 /** Deferred transactions linger in the time of the world. */
 async function openStorage({ uri, world, fault }: Cluster, process: Process, log: Log): Promise<Storage> {
   const Client = simulateClient(world, process, choosePatch(fault));
-  const opened = createPostgresStorage({ uri, poolMax: 4, versions: VERSIONS, log, Client: Client as never });
+  const opened = createPostgresStorage({ uri, poolMax: 4, versions: VERSIONS, log, Client });
   world.opening++;
   await opened.start();
   process.isHeld = true;
@@ -197,7 +197,7 @@ function noteEvents(hub: EventHub, laws: Laws, fault: Fault | null): EventHub {
       return {
         ...log,
         append(event) {
-          laws.publish(run.runId, log.nextId(), `${run.attempt} ${String(event.data)}`);
+          laws.publish(run.runId, log.nextId(), `${run.attempt} ${JSON.stringify(event.data)}`);
           log.append(event);
         },
       };
