@@ -7,7 +7,7 @@ const BROWSER = "test/e2e/";
 /** Tests of tools and npm projects that `npm ci` of the root does not install. */
 const OUTSIDE = "test/outside/";
 /** `npm run histories` and `npm run test:faults`: minutes of CPU time for rules that other suites try by load. */
-const SIMULATION = "test/simulation/";
+export const SIMULATION = "test/simulation/";
 /** Processes that are killed, disks that fail. */
 const FAULTS = "test/faults/";
 /** Several server processes on one PostgreSQL. */
