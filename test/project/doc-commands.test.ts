@@ -22,7 +22,7 @@ const PAGES = globSync(["README.md", "docs/**/*.md", "examples/**/*.md"], {
 }).map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 
 /** Variables of tests and of the console's build: no settings. */
-const OTHER_VARIABLES = new Set(["HOLDPOINT_IMAGE", "HOLDPOINT_FAULTS"]);
+const OTHER_VARIABLES = new Set(["HOLDPOINT_IMAGE", "HOLDPOINT_FAULTS", "HOLDPOINT_TEST_SEED"]);
 const BENCHMARK = /^ -- (?:agent|collector|long-life|peers|traces)(?: --(?:short|postgres|peer)| [a-z]+)*$/;
 
 /** Words after a command: verbs and options. The completion script of the real command line lists them for each one. */
