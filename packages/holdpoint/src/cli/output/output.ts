@@ -39,6 +39,7 @@ async function runJq(
   failure: typeof EXIT.failed | typeof EXIT.usage,
 ): Promise<string> {
   const { raw } = await import("jq-wasm");
+  const { exitCode } = process;
   try {
     const found = await raw(text, expression, ["-r", "-c"]);
     return found === "" ? "" : visible(`${found}\n`);
@@ -48,5 +49,7 @@ async function runJq(
       `--jq: ${visible(said.replace(/^jq: (?:error(?: \(at [^)]*\))?: )?| at <top-level>, line \d+:$/g, ""))}`,
       failure,
     );
+  } finally {
+    process.exitCode = exitCode; // an invalid expression sets it, as if jq were the program
   }
 }
