@@ -36,19 +36,32 @@ async function openItem(t: TestContext, payload: unknown): Promise<Item> {
 const FOCUSABLE =
   "a[href], button:enabled, input:enabled, textarea, select, summary, [contenteditable=true], [tabindex='0']";
 
-/** Where a key is pressed: in the answer's form, in another form or field, or elsewhere on the page. */
-type Region = "answer" | "other form" | "field" | "page";
+/** A focused control. Region: in the answer's form, in another form or field, or elsewhere on the page. */
+interface Place {
+  readonly region: "answer" | "other form" | "field" | "page";
+  readonly typing: boolean;
+  readonly link: boolean;
+  readonly text: string;
+}
 
-const readRegion = (place: Locator): Promise<Region> =>
-  place.evaluate((element): Region => {
-    const form = element.closest("form");
-    if (form !== null) return form.matches(".answer") ? "answer" : "other form";
-    return element.matches("input:not([type=checkbox]), textarea, select, [contenteditable=true]") ? "field" : "page";
-  });
-
-const isTyping = (place: Locator): Promise<boolean> =>
-  place.evaluate((element) =>
-    element.matches("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]"),
+/** Focuses the visible control number `at` in one step of the browser; null behind the last one. */
+const focusPlace = (page: Page, at: number): Promise<Place | null> =>
+  page.locator("body").evaluate(
+    (body, [selector, index]) => {
+      const element = [...body.querySelectorAll<typeof body>(selector)].filter((one) => one.checkVisibility())[index];
+      if (element === undefined) return null;
+      element.focus();
+      const text = "input:not([type=checkbox]), textarea, select, [contenteditable=true]";
+      const form = element.closest("form");
+      const other = element.matches(text) ? "field" : "page";
+      return {
+        region: form === null ? other : form.matches(".answer") ? "answer" : "other form",
+        typing: element.matches(text) && !element.matches("[type=radio]"),
+        link: element.matches("a[href]"),
+        text: element.outerHTML.slice(0, 120),
+      };
+    },
+    [FOCUSABLE, at] as const,
   );
 
 /** Keys that decide on the item page; Enter belongs to the focused control. */
@@ -73,9 +86,8 @@ const ITEMS: readonly (readonly [name: string, payload: unknown, open: string | 
   ],
 ];
 
-/** Answers that leave while `key` is pressed at `place`. */
-async function pressAt(page: Page, place: Locator, key: string): Promise<boolean> {
-  await place.focus();
+/** Whether an answer leaves while `key` is pressed. */
+async function press(page: Page, key: string): Promise<boolean> {
   await page.keyboard.press(key);
   // A dialog is rendered before the next frame ends.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
@@ -85,6 +97,11 @@ async function pressAt(page: Page, place: Locator, key: string): Promise<boolean
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }
   return leaves;
+}
+
+async function pressAt(page: Page, place: Locator, key: string): Promise<boolean> {
+  await place.focus();
+  return press(page, key);
 }
 
 for (const [name, payload, open] of ITEMS) {
@@ -97,24 +114,20 @@ for (const [name, payload, open] of ITEMS) {
       const button = page.locator("form.answer").getByRole("button", { name: open ?? "", exact: true });
       if (open !== null && (await button.getAttribute("aria-pressed")) !== "true") await button.click();
     };
-    await reopen();
-    const places = page.locator(`:is(${FOCUSABLE}):visible`);
     const wrong: string[] = [];
     const sent = new Set<string>();
-    const seen = new Set<Region>();
-    for (let at = 0; at < (await places.count()); at++) {
-      for (const key of KEYS) {
+    const seen = new Set<Place["region"]>();
+    for (const key of KEYS) {
+      for (let at = 0; ; at++) {
         await reopen();
-        const place = places.nth(at);
-        if ((await place.count()) === 0) continue;
-        const region = await readRegion(place);
-        const typing = await isTyping(place);
-        if (key.endsWith("Enter") && (await place.evaluate((one) => one.matches("a[href]")))) continue; // a new tab
-        seen.add(region);
-        if (!(await pressAt(page, place, key))) continue;
-        sent.add(`${region} ${key}`);
-        const may = key.endsWith("+Enter") ? region === "answer" : !typing && region !== "other form";
-        if (!may) wrong.push(`${key} at ${await place.evaluate((one) => one.outerHTML.slice(0, 120))}`);
+        const place = await focusPlace(page, at);
+        if (place === null) break;
+        if (key.endsWith("Enter") && place.link) continue; // a new tab
+        seen.add(place.region);
+        if (!(await press(page, key))) continue;
+        sent.add(`${place.region} ${key}`);
+        const may = key.endsWith("+Enter") ? place.region === "answer" : !place.typing && place.region !== "other form";
+        if (!may) wrong.push(`${key} at ${place.text}`);
       }
     }
     assert.deepEqual(wrong, []);
