@@ -91,7 +91,7 @@ test(`${THREADS} paused threads and all calls go on while the next version's ste
   await backup.query("BEGIN; LOCK TABLE holdpoint.runs IN ACCESS SHARE MODE"); // as pg_dump does
   await cycles();
   const early = await pauseAll(fleet);
-  const migrated = migrateDatabase(uri, { holdpoint: "9.8.7", library: "99.0.0" }, [...MIGRATIONS, NEXT]);
+  const migrated = migrateDatabase({ uri }, { holdpoint: "9.8.7", library: "99.0.0" }, [...MIGRATIONS, NEXT]);
   const watcher = await connect(uri);
   await until("the step waits for the backup", async () => {
     const { rows } = await watcher.query("SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted");

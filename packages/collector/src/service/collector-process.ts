@@ -19,7 +19,7 @@ export interface CollectorProcessPorts {
   /** Version of the product, for `/info` of the trace store. */
   readonly version: string;
   /** Opens DATABASE_URI. */
-  readonly openSql?: (uri: string, log: Log) => Promise<TraceSql>;
+  readonly openSql?: (config: TraceConfig, log: Log) => Promise<TraceSql>;
 }
 
 /** @throws {Error} also if another process has the folder of the trace store */
@@ -67,9 +67,8 @@ async function createSharedStore(
   config: TraceConfig,
   { log, openSql }: CollectorProcessPorts,
 ): Promise<TraceStore | null> {
-  const { databaseUri: uri } = config;
-  if (uri === null) return null;
+  if (config.databaseUri === null) return null;
   if (openSql === undefined) throw new Error("DATABASE_URI needs the program `holdpoint collector`");
   const { createSharedTraceStore } = await import("../traces/postgres/store.ts");
-  return createSharedTraceStore(() => openSql(uri, log), config, { clock: systemClock, log });
+  return createSharedTraceStore(() => openSql(config, log), config, { clock: systemClock, log });
 }

@@ -24,6 +24,7 @@ import type { RequestListener } from "node:http";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { group, type Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
+import type { DATABASE_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
 import { createApp } from "@holdpoint/base/http/server/app.ts";
 import { LOOPBACK_CORS } from "@holdpoint/base/http/server/cors.ts";
 import { createHttpService, type HttpService } from "@holdpoint/base/http/server/server.ts";
@@ -41,7 +42,7 @@ const LOOPBACK = "127.0.0.1";
 const QUERY_BODY_BYTES_MAX = 1024;
 
 export function createTraceServer(
-  config: Omit<TraceConfig, "databaseUri">,
+  config: Omit<TraceConfig, keyof typeof DATABASE_SETTINGS>,
   ports: {
     readonly clock: Clock;
     readonly log: Log;

@@ -30,6 +30,8 @@ export async function startServeParts(
     host: "127.0.0.1",
     dataDir: config.dataDir,
     databaseUri: config.databaseUri,
+    databaseDirectUri: config.databaseDirectUri,
+    databasePasswordCommand: config.databasePasswordCommand,
     flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
   };
   const parts = { config: collecting, log, running, queries: false };

@@ -9,6 +9,7 @@ import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Dumpable } from "@holdpoint/server/storage/dump/dump.ts";
 import type { Versions } from "@holdpoint/server/storage/shared/schema-version.ts";
 import { openKeys } from "./encryption.ts";
+import { readAddress } from "./database-address.ts";
 import { readTableConfig, openLog, type Host, readLimits } from "./host.ts";
 
 export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
@@ -17,9 +18,10 @@ export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits
 export async function openStorage(host: Host, config: AgentConfig, library: string, log: Log): Promise<OpenedStorage> {
   const versions = { holdpoint: host.product.version, library };
   const keys = await openKeys(config);
-  if (config.databaseUri !== null) {
+  const address = readAddress(config);
+  if (address !== null) {
     const { createPostgresStorage } = await import("@holdpoint/server/storage/postgres/storage.ts");
-    return createPostgresStorage({ uri: config.databaseUri, poolMax: config.postgresPoolMax, versions, log, keys });
+    return createPostgresStorage({ ...address, poolMax: config.postgresPoolMax, versions, log, keys });
   }
   const { createSqliteStorage } = await import("@holdpoint/server/storage/sqlite/storage.ts");
   const owner = `process ${host.processId} (holdpoint, started ${new Date().toISOString()})`;
@@ -30,14 +32,15 @@ export async function openStorage(host: Host, config: AgentConfig, library: stri
 export async function openEngine(config: AgentConfig, storage: Storage, log: Log): Promise<Engine> {
   const { systemClock: clock } = await import("@holdpoint/base/clock.ts");
   const ports = { storage, clock, log };
-  if (config.databaseUri === null) {
+  const address = readAddress(config);
+  if (address === null) {
     const { createLocalEngine } = await import("@holdpoint/server/storage/local/engine.ts");
     return createLocalEngine(ports);
   }
   const { createPostgresEngine } = await import("@holdpoint/server/storage/postgres/engine/engine.ts");
   const [isWorker, servesCalls] = [config.role !== "api", config.role !== "worker"];
   const stuckMs = config.jobTimeoutSecs * 1000;
-  return createPostgresEngine({ uri: config.databaseUri, isWorker, servesCalls, stuckMs }, ports);
+  return createPostgresEngine({ ...address, isWorker, servesCalls, stuckMs }, ports);
 }
 
 /** Opens the database; a data folder only if no server has it. @throws {Error} FolderInUseError */
@@ -50,8 +53,9 @@ export async function withStorage<T>(
     import("@holdpoint/server/server/settings.ts"),
     import("@holdpoint/server/graphs/langgraph/library.ts"),
   ]);
-  const { name, aliases } = AGENT_SETTINGS.databaseUri;
-  const addresses = [name, ...aliases].flatMap((one) => [one, `${one}_FILE`]);
+  const { databaseUri, databaseDirectUri } = AGENT_SETTINGS;
+  const names = [databaseUri, databaseDirectUri].flatMap(({ name, aliases }) => [name, ...aliases]);
+  const addresses = names.flatMap((one) => [one, `${one}_FILE`]);
   const noDatabase = Object.fromEntries(addresses.map((one) => [one, undefined]));
   const folder = dataDir === undefined ? {} : { ...noDatabase, HOLDPOINT_DATA_DIR: dataDir };
   const settings = await readTableConfig(AGENT_SETTINGS, { ...host.env, ...folder }); // an explicit folder wins
@@ -73,7 +77,8 @@ export async function migrate(host: Host, options: { readonly config?: string })
     import("@holdpoint/server/graphs/langgraph/library.ts"),
   ]);
   const config = await readTableConfig(AGENT_SETTINGS, host.env);
-  if (config.databaseUri === null) {
+  const address = readAddress(config);
+  if (address === null) {
     const { ConfigError } = await import("@holdpoint/base/config/config.ts");
     throw new ConfigError([{ name: "DATABASE_URI", reason: "is not set; an embedded database is migrated at start" }]);
   }
@@ -81,6 +86,6 @@ export async function migrate(host: Host, options: { readonly config?: string })
   const { version: library } = await loadLibrary(
     dirname(resolve(options.config ?? graphConfigFile(config.graphConfig))),
   );
-  const { from, to } = await migrateDatabase(config.databaseUri, { holdpoint: host.product.version, library });
+  const { from, to } = await migrateDatabase(address, { holdpoint: host.product.version, library });
   host.out(from === to ? `The schema is already at ${to}.\n` : `Migrated the schema from ${from} to ${to}.\n`);
 }

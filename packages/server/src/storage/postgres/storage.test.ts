@@ -45,7 +45,7 @@ storageContract("PostgreSQL", emptied);
 /** Tables without rows or statistics: those of the contract's database change as its autovacuum goes, and plans with them. */
 async function openUntouched(): Promise<Client> {
   const uri = await newDatabase();
-  await migrateDatabase(uri, VERSIONS);
+  await migrateDatabase({ uri }, VERSIONS);
   const client = new Client({ connectionString: uri });
   await client.connect();
   beforeDrop(() => client.end());
@@ -134,7 +134,7 @@ test("every statement of the contract reads by an index, for any parameters", as
 test("a server on its current schema changes nothing: its role needs no right to create (migrate.5)", async () => {
   const { uri } = await (shared ??= openShared());
   const readOnly = `${uri}?options=-c%20default_transaction_read_only%3Don`;
-  const { from, to } = await migrateDatabase(readOnly, VERSIONS);
+  const { from, to } = await migrateDatabase({ uri: readOnly }, VERSIONS);
   assert.equal(from, to);
 });
 

@@ -90,7 +90,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
     read: (work) => transact(work, true),
     longReads: createLongReads((call) => transact(async (tx) => callVerb(tx, call), true)),
     async start() {
-      const { to, from } = await migrateDatabase(options.uri, options.versions);
+      const { to, from } = await migrateDatabase(options, options.versions);
       if (from !== to) options.log.info("database_migrated", { from, to });
       pool = openPool(options);
       const opened = pool;

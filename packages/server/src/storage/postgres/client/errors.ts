@@ -33,6 +33,11 @@ function isClaimOfNobody(error: unknown): boolean {
   return error instanceof Error && "constraint" in error && error.constraint === "runs_worker_is_listed";
 }
 
+/** The server became a standby: another one takes writes. */
+export function isReadOnly(error: unknown): boolean {
+  return readCode(error) === "25006";
+}
+
 /** A statement that requires a row found none (transaction.ts). */
 export function isDivisionByZero(error: unknown): boolean {
   return readCode(error) === "22012";

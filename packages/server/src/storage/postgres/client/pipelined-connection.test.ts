@@ -5,11 +5,12 @@ import { test, type TestContext } from "node:test";
 import { Pool, type PoolClient } from "pg";
 import { newDatabase } from "../../../../../../test/harness/postgres/databases.ts";
 import { startPostgresProxy } from "../../../../../../test/fakes/postgres-proxy.ts";
-import { connectionConfig, type Parameter } from "./pool.ts";
+import { connectionConfig } from "./address.ts";
+import type { Parameter } from "./pool.ts";
 import { findPipeline } from "./pipelined-connection.ts";
 
 async function open(t: TestContext, more: object = {}, uri = newDatabase()) {
-  const pool = new Pool({ ...connectionConfig(await uri), max: 1, ...more });
+  const pool = new Pool({ ...connectionConfig({ uri: await uri }), max: 1, ...more });
   pool.on("error", () => undefined);
   pool.on("connect", (client) => void client.on("error", () => undefined));
   const client = await pool.connect();

@@ -10,7 +10,7 @@
 //   pipelined-connection.4. A late answer ends the connection: it could not be matched to its statement.
 import type { Connection, PoolClient } from "pg";
 import { bindMessages } from "./bind-messages.ts";
-import { columnParser, statementName, parameterText, type Parameter, type Row } from "./pool.ts";
+import { columnParser, findLimits, statementName, parameterText, type Parameter, type Row } from "./pool.ts";
 
 export interface Answer {
   readonly rows: readonly Row[];
@@ -51,6 +51,7 @@ export function findPipeline(client: PoolClient): Pipeline {
 
 function createPipeline(client: PoolClient): Pipeline {
   const prepared = new Map<string, Prepared>();
+  const isPooled = findLimits(client) !== null;
   let failures = 0;
   let next: Sent[] = [];
   let underWay = false;
@@ -61,7 +62,7 @@ function createPipeline(client: PoolClient): Pipeline {
     next = [];
     underWay = true;
     client.query(
-      createPacket(packet, prepared, `_${failures}`, (failed) => {
+      createPacket(packet, prepared, isPooled ? null : `_${failures}`, (failed) => {
         if (failed) failures++; // pipelined-connection.3
         underWay = false;
         sendPacket(); // pipelined-connection.1
@@ -91,11 +92,11 @@ interface Packet {
   handleError(error: unknown, connection: Connection): void;
 }
 
-/** @param suffix of the names of statements that are new to the connection */
+/** @param suffix of the names of statements that are new to the connection; null: none has a name (pool.5) */
 function createPacket(
   sent: readonly Sent[],
   prepared: Map<string, Prepared>,
-  suffix: string,
+  suffix: string | null,
   onEnd: (failed: boolean) => void,
 ): Packet {
   const names = sent.map(({ sql }) => prepared.get(sql)?.name ?? newName(sql, suffix));
@@ -172,8 +173,8 @@ function createPacket(
 }
 
 /** Empty for an unnamed statement. */
-function newName(sql: string, suffix: string): string {
-  const name = statementName(sql);
+function newName(sql: string, suffix: string | null): string {
+  const name = suffix === null ? null : statementName(sql);
   return name === null ? "" : name + suffix;
 }
 

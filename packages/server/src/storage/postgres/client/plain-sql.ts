@@ -2,7 +2,7 @@
 // pipelines, no marks of commits.
 import type { Pool, PoolClient } from "pg";
 import { isRetryable, storageFailure } from "./errors.ts";
-import { openPool, parameterText, type ConnectionOptions, type Parameter, type Row } from "./pool.ts";
+import { findLimits, openPool, parameterText, type ConnectionOptions, type Parameter, type Row } from "./pool.ts";
 
 export interface PlainSql {
   all(sql: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]>;
@@ -46,7 +46,7 @@ async function transact<T>(pool: Pool, work: (sql: PlainSql) => Promise<T>): Pro
   const client = await pool.connect();
   let broken = true;
   try {
-    await client.query("BEGIN");
+    await client.query(`BEGIN; ${findLimits(client) ?? ""}`);
     const result = await work({ all: (sql, ...parameters) => ask(client, sql, parameters) });
     await client.query("COMMIT");
     broken = false;

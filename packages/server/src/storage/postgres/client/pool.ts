@@ -6,17 +6,20 @@
 //        IDLE_IN_TRANSACTION_MS.
 //   pool.4. Every wait ends: for a connection, a lock, a statement, and for an answer on a network that drops all
 //        packets. The last limit is longer than those of the database.
-import { Pool, type ClientConfig, type PoolConfig } from "pg";
+//   pool.5. Behind a pooler of transactions a connection has no state of its own: its statements have no names, and each
+//        transaction sets its limits itself.
+import { type ClientBase, Pool, type PoolConfig } from "pg";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
+import { connectionConfig, type DatabaseAddress, readStatementMs } from "./address.ts";
+import { DatabaseClient } from "./database-client.ts";
 import { fromText, toText } from "./text-encoding.ts";
 
-export interface ConnectionOptions {
-  readonly uri: string;
+export interface ConnectionOptions extends DatabaseAddress {
   /** Connections of this process. */
   readonly poolMax: number;
   readonly log: Log;
-  /** Class of the connections; that of `pg` if absent. */
+  /** Class of the connections; ours if absent. */
   readonly Client?: PoolConfig["Client"];
 }
 
@@ -25,8 +28,9 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** Longest wait of a call for a connection. */
 const CONNECT_TIMEOUT_MS = 5000;
-const STATEMENT_TIMEOUT_MS = 30_000;
-export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
+const ANSWER_MARGIN_MS = 5000;
+/** Of a connection outside the pool. */
+export const ANSWER_TIMEOUT_MS = 35_000;
 export const LOCK_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_MS = 5000;
 /** Longest wait of a stopping process for the end of a connection. */
@@ -44,28 +48,43 @@ export function columnParser(oid: number): (cell: string) => unknown {
   return oid === OID.bool ? (cell) => cell === "t" : (cell) => cell;
 }
 
-/** Settings of every connection, in the pool and outside. */
-export function connectionConfig(uri: string): ClientConfig {
-  return { connectionString: uri, application_name: "holdpoint", keepAlive: true };
-}
-
-export function openPool({ uri, poolMax, log, Client }: ConnectionOptions): Pool {
+export function openPool(options: ConnectionOptions): Pool {
+  const { uri, directUri = null, poolMax, log, Client = DatabaseClient } = options;
+  const statementMs = readStatementMs(uri);
+  const limits = {
+    statement_timeout: statementMs,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // pool.3
+  };
   const pool = new Pool({
-    ...connectionConfig(uri),
+    ...connectionConfig(options),
     Client,
     max: poolMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS, // pool.4
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // pool.3
+    query_timeout: statementMs === 0 ? ANSWER_TIMEOUT_MS : statementMs + ANSWER_MARGIN_MS, // pool.4
+    ...(directUri === null ? limits : {}),
     types: { getTypeParser: columnParser },
   });
   const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });
   pool.on("error", lost); // an idle one
-  pool.on("connect", (client) => void client.on("error", lost)); // one in use: its statements fail and report it
+  pool.on("connect", (client) => {
+    client.on("error", lost); // one in use: its statements fail and report it
+    if (directUri !== null) transactionLimits.set(client, limitTransaction(limits)); // pool.5
+  });
   return pool;
+}
+
+const transactionLimits = new WeakMap<ClientBase, string>();
+
+/** The statement that limits a transaction on this connection; null where the connection itself has the limits. */
+export function findLimits(client: ClientBase): string | null {
+  return transactionLimits.get(client) ?? null;
+}
+
+function limitTransaction(limits: Readonly<Record<string, number>>): string {
+  const set = Object.entries(limits).map(([name, ms]) => `set_config('${name}', '${ms}', true)`);
+  return `SELECT ${set.join(", ")}`;
 }
 
 const STATEMENTS_MAX = 500; // pool.2

@@ -5,7 +5,7 @@ import { nothingWritten } from "./errors.ts";
 import { LOCK } from "./lock-key.ts";
 import type { LockQueue } from "./lock-queue.ts";
 import { type Answer, findPipeline } from "./pipelined-connection.ts";
-import { type Parameter, type Row, countUnits } from "./pool.ts";
+import { type Parameter, type Row, countUnits, findLimits } from "./pool.ts";
 
 export interface TransactionPorts {
   readonly pool: Pool;
@@ -117,8 +117,11 @@ async function open(transaction: Transaction, key: string | null): Promise<void>
   try {
     if (key !== null) transaction.releaseTurn = await lockQueue.enter(key); // transaction.2
     const opened = await connect(pool);
-    findPipeline(opened).send("BEGIN", []).catch(fail);
-    if (key !== null) findPipeline(opened).send(LOCK, [key]).catch(fail);
+    const { send: say } = findPipeline(opened);
+    const limits = findLimits(opened);
+    say("BEGIN", []).catch(fail);
+    if (limits !== null) say(limits, []).catch(fail);
+    if (key !== null) say(LOCK, [key]).catch(fail);
     transaction.client = opened;
   } catch (error) {
     fail(error);

@@ -16,7 +16,7 @@
 //        the caller gets the first error.
 //   transaction.6. A read-only transaction is a series of single statements: it locks nothing and cannot write.
 import { MARK, nextMark, findCommitOutcome } from "./commit-outcome.ts";
-import { isConnectionLost, isDivisionByZero } from "./errors.ts";
+import { isConnectionLost, isDivisionByZero, isReadOnly } from "./errors.ts";
 import { findPipeline } from "./pipelined-connection.ts";
 import type { Sealing } from "../../shared/sealing.ts";
 import type { Parameter, Row } from "./pool.ts";
@@ -129,11 +129,11 @@ async function rollBack(transaction: Transaction): Promise<void> {
 
 /** Ends the transaction without writes to keep. */
 async function end(transaction: Transaction, statement: "COMMIT" | "ROLLBACK"): Promise<void> {
-  const { client } = transaction;
+  const { client, failure } = transaction;
   if (client === null) return release(transaction, false);
   const answered = findPipeline(client).send(statement, []);
   await answered.then(
-    () => release(transaction, false),
+    () => release(transaction, isReadOnly(failure?.reason)),
     () => release(transaction, true),
   );
 }

@@ -6,10 +6,11 @@
 //   heartbeat.3. If the main event loop stands still for `stuckMs` while this thread runs, the process ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { Client } from "pg";
+import type { Client } from "pg";
+import { createDirectClient } from "../client/database-client.ts";
 import type { HeartbeatData, HeartbeatNews } from "./lease.ts";
 
-const { uri, workerId: firstId, everyMs, leaseMs, stuckMs, shared } = workerData as HeartbeatData;
+const { address, workerId: firstId, everyMs, leaseMs, stuckMs, shared } = workerData as HeartbeatData;
 const clocks = new BigInt64Array(shared);
 const UNTIL = 0;
 const TURNS = 1;
@@ -70,8 +71,7 @@ function lose(id: string): void {
 }
 
 async function connect(): Promise<Client> {
-  const made = new Client({
-    connectionString: uri,
+  const made = createDirectClient(address, {
     application_name: "holdpoint heartbeat",
     connectionTimeoutMillis: 2000,
     query_timeout: 3000,

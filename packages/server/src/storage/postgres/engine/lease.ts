@@ -14,10 +14,10 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { settlesWithin } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
+import type { DatabaseAddress } from "../client/address.ts";
 import { CLOSE_MS } from "../client/pool.ts";
 
-export interface LeaseOptions {
-  readonly uri: string;
+export interface LeaseOptions extends DatabaseAddress {
   /** False for a process without slots: it has no row. */
   readonly isWorker: boolean;
   /** A main event loop that stands still for so long ends the process. */
@@ -25,7 +25,7 @@ export interface LeaseOptions {
 }
 
 export interface HeartbeatData {
-  readonly uri: string;
+  readonly address: DatabaseAddress;
   readonly workerId: string | null;
   readonly everyMs: number;
   readonly leaseMs: number;
@@ -116,8 +116,9 @@ async function register(lease: LeaseState): Promise<void> {
 function startHeartbeat(lease: LeaseState): void {
   const { options, clocks, workerId } = lease;
   const leaseMs = LEASE_MS - MARGIN_MS;
-  const { uri, stuckMs } = options;
-  const data: HeartbeatData = { uri, workerId, everyMs: BEAT_MS, leaseMs, stuckMs, shared: clocks.buffer };
+  const { uri, directUri = null, passwordCommand = null, stuckMs } = options;
+  const address = { uri, directUri, passwordCommand };
+  const data: HeartbeatData = { address, workerId, everyMs: BEAT_MS, leaseMs, stuckMs, shared: clocks.buffer };
   const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url);
   const heartbeat = new Worker(file, { workerData: data });
   heartbeat.on("message", (news: HeartbeatNews) =>

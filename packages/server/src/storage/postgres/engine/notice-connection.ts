@@ -1,17 +1,18 @@
 // Notice connection: the connection that listens for notices, and its replacement when it is lost (notices.3).
-import { Client, type Notification } from "pg";
+import type { Notification } from "pg";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
-import { ANSWER_TIMEOUT_MS, connectionConfig } from "../client/pool.ts";
+import type { DatabaseAddress } from "../client/address.ts";
+import { createDirectClient } from "../client/database-client.ts";
+import { ANSWER_TIMEOUT_MS } from "../client/pool.ts";
 import { CALLS_CHANNEL, CHANNEL, type NoticeSender, RUNS_CHANNEL } from "./notice-sender.ts";
 
 const RECONNECT_MS = [50, 250, 1000, 2000] as const;
 const CONNECT_MS_MAX = 5000;
 
-export interface NoticeConnection {
+export interface NoticeConnection extends DatabaseAddress {
   readonly sender: NoticeSender;
-  readonly uri: string;
   readonly servesCalls: boolean;
   readonly isWorker: boolean;
   readonly clock: Clock;
@@ -25,9 +26,9 @@ export interface NoticeConnection {
 
 /** Resolves after the first try; later ones follow on their own. */
 export async function connectNotices(connection: NoticeConnection): Promise<void> {
-  const { sender, uri, servesCalls, isWorker, onNotification, onConnected } = connection;
+  const { sender, servesCalls, isWorker, onNotification, onConnected } = connection;
   const limits = { connectionTimeoutMillis: CONNECT_MS_MAX, query_timeout: ANSWER_TIMEOUT_MS };
-  const client = new Client({ ...connectionConfig(uri), ...limits });
+  const client = createDirectClient(connection, limits);
   let lost = false;
   const lose = (reason: string): void => {
     if (lost) return;

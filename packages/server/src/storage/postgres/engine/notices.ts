@@ -21,6 +21,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import { settlesWithin, type Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { createLocalWakes } from "../../local/wakes.ts";
+import type { DatabaseAddress } from "../client/address.ts";
 import { CLOSE_MS } from "../client/pool.ts";
 import { type NoticeConnection, connectNotices } from "./notice-connection.ts";
 import { MISSED, type NoticeSender, QUEUED, sendLine, sendPending } from "./notice-sender.ts";
@@ -57,13 +58,14 @@ interface NoticesState {
   stopRepeating: () => void;
 }
 
-export function createNotices(ports: {
-  readonly uri: string;
+export interface NoticePorts extends DatabaseAddress {
   readonly servesCalls: boolean;
   readonly isWorker: boolean;
   readonly clock: Clock;
   readonly log: Log;
-}): Notices {
+}
+
+export function createNotices(ports: NoticePorts): Notices {
   const self = randomUUID().slice(0, 8);
   const sender: NoticeSender = { self, client: null, pending: new Set(), sending: null, stopped: false };
   const state: NoticesState = {

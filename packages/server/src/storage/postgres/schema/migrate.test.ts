@@ -20,7 +20,7 @@ const NEXT = [...MIGRATIONS, STEP];
 /** A database of this version with one row. */
 async function openDatabase(t: TestContext): Promise<{ readonly uri: string; readonly client: Client }> {
   const uri = await newDatabase();
-  await migrateDatabase(uri, NOW);
+  await migrateDatabase({ uri }, NOW);
   const client = new Client({ connectionString: uri });
   await client.connect();
   t.after(() => client.end());
@@ -39,7 +39,7 @@ async function readSchema(client: Client): Promise<unknown> {
 
 test("one of several servers makes the later version's step, and the rows stay (migrate.1)", async (t) => {
   const { uri, client } = await openDatabase(t);
-  const made = await Promise.all([1, 2, 3].map(() => migrateDatabase(uri, LATER, NEXT)));
+  const made = await Promise.all([1, 2, 3].map(() => migrateDatabase({ uri }, LATER, NEXT)));
   const [from, to] = [MIGRATIONS.length, NEXT.length];
   assert.deepEqual(
     made.toSorted((left, right) => left.from - right.from),
@@ -58,17 +58,20 @@ test("one of several servers makes the later version's step, and the rows stay (
 test("a step that fails leaves the database as it was, and the next start makes it (migrate.2)", async (t) => {
   const { uri, client } = await openDatabase(t);
   const before = await readSchema(client);
-  await assert.rejects(migrateDatabase(uri, LATER, [...MIGRATIONS, `${STEP} SELECT nothing FROM nowhere;`]), /nowhere/);
+  await assert.rejects(
+    migrateDatabase({ uri }, LATER, [...MIGRATIONS, `${STEP} SELECT nothing FROM nowhere;`]),
+    /nowhere/,
+  );
   assert.deepEqual(await readSchema(client), before);
-  assert.deepEqual(await migrateDatabase(uri, LATER, NEXT), { from: MIGRATIONS.length, to: NEXT.length });
+  assert.deepEqual(await migrateDatabase({ uri }, LATER, NEXT), { from: MIGRATIONS.length, to: NEXT.length });
 });
 
 test("the version before the step refuses the database by name and leaves it alone (migrate.3)", async (t) => {
   const { uri, client } = await openDatabase(t);
-  await migrateDatabase(uri, LATER, NEXT);
+  await migrateDatabase({ uri }, LATER, NEXT);
   const before = await readSchema(client);
   await assert.rejects(
-    migrateDatabase(uri, NOW),
+    migrateDatabase({ uri }, NOW),
     (error) => error instanceof NewerDatabaseError && /written by Holdpoint 9\.8\.7/.test(error.message),
   );
   assert.deepEqual(await readSchema(client), before);

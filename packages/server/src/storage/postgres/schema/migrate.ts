@@ -6,10 +6,12 @@
 //   migrate.4. Servers of the previous version work during a migration. A step that waits for a table blocks all later
 //        statements on it, so the step gives up its wait and retries after a pause.
 //   migrate.5. Without missing steps it creates nothing, so a server's role needs only rights to read and write rows.
-import { Client, type ClientBase } from "pg";
+import type { ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
-import { connectionConfig } from "../client/pool.ts";
+import type { DatabaseAddress } from "../client/address.ts";
+import { createDirectClient } from "../client/database-client.ts";
 import { isLockTimeout, formatReason } from "../client/errors.ts";
+import { refuseTransactionPooler } from "../client/pooler.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** Any number unused elsewhere in the database. */
@@ -96,9 +98,14 @@ async function migratePatiently(client: ClientBase, versions: Versions, steps: r
  * Uses its own connection, without the limits for serving calls.
  * @param steps of this version; a test passes those of a later one
  * @throws {NewerDatabaseError} migrate.3
+ * @throws {ConfigError} where the address of sessions is a pooler of transactions
  */
-export async function migrateDatabase(uri: string, versions: Versions, steps = MIGRATIONS): Promise<Migrated> {
-  const client = new Client({ ...connectionConfig(uri), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+export async function migrateDatabase(
+  address: DatabaseAddress,
+  versions: Versions,
+  steps = MIGRATIONS,
+): Promise<Migrated> {
+  const client = createDirectClient(address, { connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on("error", () => undefined); // a lost connection fails the statement in progress
   try {
     await client.connect();
@@ -108,6 +115,7 @@ export async function migrateDatabase(uri: string, versions: Versions, steps = M
     });
   }
   try {
+    await refuseTransactionPooler(client, address);
     return await migratePatiently(client, versions, steps);
   } finally {
     await client.end();
