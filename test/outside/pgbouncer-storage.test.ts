@@ -14,12 +14,13 @@ let shared: Promise<{ readonly storage: PostgresStorage; readonly client: Client
 
 async function openShared() {
   const directUri = await newDatabase();
-  const { uri, stop } = await startPgBouncer(directUri);
+  const pooler = await startPgBouncer(directUri);
+  const { uri } = pooler;
   const storage = createPostgresStorage({ uri, directUri, poolMax: 10, versions: VERSIONS, log: SILENT });
   await storage.start();
   const client = new Client({ connectionString: directUri });
   await client.connect();
-  beforeDrop(stop);
+  beforeDrop(() => pooler.stop());
   beforeDrop(() => client.end());
   beforeDrop(() => storage.stop());
   return { storage, client };

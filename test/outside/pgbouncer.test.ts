@@ -23,9 +23,9 @@ const LIMITS = "statement_timeout, lock_timeout, idle_in_transaction_session_tim
 
 async function newPooled(settings: Readonly<Record<string, string | number>> = {}) {
   const direct = await newDatabase();
-  const { uri, stop } = await startPgBouncer(direct, settings);
-  beforeDrop(stop);
-  return { direct, uri };
+  const pooler = await startPgBouncer(direct, settings);
+  beforeDrop(() => pooler.stop());
+  return { direct, uri: pooler.uri };
 }
 
 test(
@@ -49,7 +49,8 @@ test("an answer at one process becomes a run of another, behind a pooler of tran
   fleet.use(await fleet.start("api", env));
   const { thread, question } = await fleet.bench.pause("ask");
   const answered = await Promise.all([1, 2, 3].map((one) => fleet.bench.resume(thread, "ask", { [question.id]: one })));
-  assert.deepEqual(answered.map(({ status }) => status).toSorted(), [200, 409, 409]);
+  assert.deepEqual(answered.filter(({ status }) => status === 200).length, 1);
+  assert.ok(answered.every(({ status }) => status === 200 || status === 409));
   assert.equal(await fleet.bench.settled(thread), "idle");
 });
 
