@@ -1,10 +1,11 @@
-// Keeper: a process that owns one PostgreSQL server and its folder. Commands are lines on its standard input; it
+// Keeper: a process that owns one PostgreSQL server and its folder, and its standby, if it gets one. Commands are lines on its standard input; it
 // answers each with a line of JSON. At the end of the input it stops the server and deletes the folder: a killed test
 // run leaves neither a process nor a file. PostgreSQL refuses to run as root, so root starts it as the existing user
 // `nobody`. That user must reach the server's folder: where TMPDIR is closed to others, the folder is in the system's
 // own /tmp.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   cpSync,
@@ -16,6 +17,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -30,35 +32,58 @@ const identity = asRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
 const durable = process.argv.includes("--durable");
 
 const folder = mkdtempSync(join(temporaryRoot(), "holdpoint-postgres-"));
-const data = join(folder, "data");
-let server: ChildProcess | null = null;
-let port = 0;
+const primary: Kept = { data: join(folder, "data"), port: 0, process: null };
+const standby: Kept = { data: join(folder, "standby"), port: 0, process: null };
 // Ctrl-C reaches every process on the terminal: the keeper outlives its parent.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 try {
   const native = executableCopy(nativeFolder());
-  mkdirSync(data, { mode: 0o700 });
-  if (asRoot) for (const path of [folder, data]) chownSync(path, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  mkdirSync(primary.data, { mode: 0o700 });
+  if (asRoot) for (const path of [folder, primary.data]) chownSync(path, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   const options = ["--username=holdpoint", "--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"];
-  execFileSync(join(native, "bin", "initdb"), [`--pgdata=${data}`, ...options], {
+  execFileSync(join(native, "bin", "initdb"), [`--pgdata=${primary.data}`, ...options], {
     ...identity,
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  port = await freePort();
-  await start(native);
-  answer({ uri: `postgres://holdpoint@127.0.0.1:${port}/postgres` });
+  primary.port = await freePort();
+  await start(native, primary);
+  answer({ uri: formatUri(primary) });
   for await (const line of createInterface({ input: process.stdin })) {
-    if (line === "crash") await stop("SIGQUIT"); // `-m immediate`: no checkpoint, so the next start recovers
-    else if (line === "shut down") await stop("SIGINT"); // `-m fast`: ends transactions and closes connections
-    else if (line === "start") await start(native);
+    if (line === "crash") await stop(primary, "SIGQUIT"); // `-m immediate`: no checkpoint, so the next start recovers
+    else if (line === "shut down") await stop(primary, "SIGINT"); // `-m fast`: ends transactions and closes connections
+    else if (line === "start") await start(native, primary);
+    else if (line === "add a standby") await addStandby(native);
     else throw new Error(`what is "${line}"?`);
-    answer({});
+    answer({ uri: formatUri(line === "add a standby" ? standby : primary) });
   }
 } finally {
-  await stop("SIGQUIT");
+  await stop(standby, "SIGQUIT");
+  await stop(primary, "SIGQUIT");
   rmSync(folder, { recursive: true, force: true });
+}
+
+interface Kept {
+  readonly data: string;
+  port: number;
+  process: ChildProcess | null;
+}
+
+function formatUri({ port }: Kept): string {
+  return `postgres://holdpoint@127.0.0.1:${port}/postgres`;
+}
+
+/** A copy of the stopped primary that streams from it: the binaries of npm have no `pg_basebackup`. */
+async function addStandby(native: string): Promise<void> {
+  await stop(primary, "SIGINT");
+  execFileSync("cp", ["-a", primary.data, standby.data]);
+  standby.port = await freePort();
+  const source = `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=holdpoint'\n`;
+  appendFileSync(join(standby.data, "postgresql.auto.conf"), source);
+  writeFileSync(join(standby.data, "standby.signal"), "");
+  await start(native, primary);
+  await start(native, standby);
 }
 
 /** The first temporary folder that the server's user can reach. */
@@ -126,9 +151,9 @@ function executableCopy(native: string): string {
   }
 }
 
-async function start(native: string): Promise<void> {
+async function start(native: string, kept: Kept): Promise<void> {
   const settings = {
-    port,
+    port: kept.port,
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     max_connections: 150,
@@ -137,25 +162,25 @@ async function start(native: string): Promise<void> {
     ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(join(native, "bin", "postgres"), ["-D", data, ...flags], {
+  const child = spawn(join(native, "bin", "postgres"), ["-D", kept.data, ...flags], {
     ...identity,
-    cwd: data,
+    cwd: kept.data,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  server = child;
+  kept.process = child;
   let said = "";
   await new Promise<void>((resolve, reject) => {
     child.stderr.on("data", (chunk: Buffer) => {
       said = `${said}${chunk.toString()}`.slice(-10_000);
-      if (said.includes("ready to accept connections")) resolve();
+      if (/ready to accept (?:read-only )?connections/.test(said)) resolve();
     });
     child.once("exit", () => reject(new Error(`PostgreSQL ended before it was ready:\n${said}`)));
   });
 }
 
-async function stop(signal: "SIGINT" | "SIGQUIT"): Promise<void> {
-  const child = server;
-  server = null;
+async function stop(kept: Kept, signal: "SIGINT" | "SIGQUIT"): Promise<void> {
+  const child = kept.process;
+  kept.process = null;
   if (child === null || child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once("exit", resolve));
   child.kill(signal);

@@ -13,6 +13,8 @@ export interface PostgresServer {
   /** Ends it in order, without waiting for its clients. */
   shutDown(): Promise<void>;
   start(): Promise<void>;
+  /** A second server that streams from this one. @returns its URI */
+  addStandby(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -28,17 +30,18 @@ export async function startPostgres(durable = false): Promise<PostgresServer> {
     if (line.done === true) throw new Error("PostgreSQL for the tests could not be started: see above");
     return JSON.parse(line.value) as Readonly<Record<string, unknown>>;
   };
-  const tell = async (what: string): Promise<void> => {
+  const tell = async (what: string): Promise<string> => {
     keeper.stdin.write(`${what}\n`);
-    await answer();
+    return String((await answer())["uri"]);
   };
   const uri = String((await answer())["uri"]);
   return {
     uri,
     pid: keeper.pid ?? 0,
-    crash: () => tell("crash"),
-    shutDown: () => tell("shut down"),
-    start: () => tell("start"),
+    crash: async () => void (await tell("crash")),
+    shutDown: async () => void (await tell("shut down")),
+    start: async () => void (await tell("start")),
+    addStandby: () => tell("add a standby"),
     stop() {
       keeper.stdin.end();
       return gone;
