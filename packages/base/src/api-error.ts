@@ -89,6 +89,7 @@ export const ERROR_CODES = {
   store_filter_invalid: [422, "The filter is malformed"],
   store_search_too_broad: [422, "The search would scan too many items"],
   upgrade_required: [426, "The route requires a WebSocket"],
+  limit_reached: [429, "A limit of the caller is reached"],
   too_many_streams: [429, "The stream limit is reached"],
   too_many_tickets: [429, "The ticket limit is reached"],
   internal_error: [500, "Internal server error"],

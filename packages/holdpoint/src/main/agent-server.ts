@@ -121,6 +121,7 @@ async function startOver(
       : null,
     threadTtl: graphsConfig.checkpointer,
     policies: graphsConfig.policies,
+    limits: graphsConfig.limits,
     versions: { holdpoint: host.product.version, library: library.version },
     log,
     clock: systemClock,

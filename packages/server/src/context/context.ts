@@ -4,6 +4,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { NewId } from "@holdpoint/base/ids.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { ConfigurableHeaders } from "../auth/configurable-headers.ts";
+import type { Tenants } from "../auth/tenants.ts";
 import type { Interrupt, Policy, Thread } from "../model/model.ts";
 import type { Notifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Graphs, Storage, Store } from "../ports/ports.ts";
@@ -32,6 +33,8 @@ export interface AgentContext {
   readonly configPolicies: readonly Policy[];
   readonly limits: AgentLimits;
   readonly queueLimit: QueueLimit;
+  /** Absent without limits of keys and tenants. */
+  readonly tenants?: Tenants;
   readonly search: SearchIndex;
   /** Address of the server for links to the console. */
   readonly publicUrl: () => string;

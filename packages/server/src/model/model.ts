@@ -9,6 +9,7 @@
 //   caller.ts              the caller of a request, and the objects in reach
 //   identity.ts            people, sessions, keys of programs, roles
 //   policy.ts              an answer in advance
+//   tenant.ts              limits of keys, people and tenants
 //   status.ts              the transitions of threads and runs
 //   crash-suspects.ts      runs that a crash of their process makes suspect
 //   assistant-defaults.ts  configs of built-in assistants from the settings
@@ -27,4 +28,5 @@ export type * from "./policy.ts";
 export { VALUES_ONLY } from "./run.ts";
 export type * from "./run.ts";
 export type * from "./store-item.ts";
+export type * from "./tenant.ts";
 export type * from "./thread.ts";

@@ -18,6 +18,7 @@ export type * from "./runs.ts";
 export type * from "./sealing.ts";
 export type * from "./storage.ts";
 export type * from "./store.ts";
+export type * from "./tenants.ts";
 export type * from "./threads.ts";
 export type * from "./tracing.ts";
 export type * from "./webhooks.ts";

@@ -14,6 +14,7 @@ import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
 import type { SealingTx } from "./sealing.ts";
 import type { StoreTx } from "./store.ts";
+import type { TenantTx } from "./tenants.ts";
 import type { CopyTx, PruneTx, ThreadTx } from "./threads.ts";
 import type { NoticeTx, WebhookTx } from "./webhooks.ts";
 
@@ -49,6 +50,7 @@ export interface Tx
     AssistantTx,
     CronTx,
     StoreTx,
+    TenantTx,
     PeopleTx,
     SessionTx,
     KeyTx,

@@ -1,6 +1,7 @@
 // Ports of the long-term memory: the store, its rows in storage, and the embedder.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Scope, StoreItem, StoreVector } from "../model/model.ts";
+import type { TenantTx } from "./tenants.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 
 /** Place in the order of a list: newest first. */
@@ -85,6 +86,8 @@ export interface StorePut {
   /** null: no expiry; undefined: the configured time to live. */
   readonly ttlMs: number | null | undefined;
   readonly scope?: Scope;
+  /** Whose limits the item counts for. */
+  readonly tenant?: { readonly name: string; admitBytes(tx: TenantTx): Promise<void> } | undefined;
 }
 
 export interface StoreSearch {

@@ -77,6 +77,7 @@ const HTTP_CODES: readonly ErrorCode[] = [
   "internal_error",
   "storage_unavailable",
   "commit_unknown",
+  "limit_reached",
   "worker_not_listed",
   "shutting_down",
 ];

@@ -129,6 +129,7 @@ async function startWith(
 ): Promise<CommandResult> {
   const { threadId } = call;
   const asked = await protocolRunCall(agent, call, body, event);
+  if (event === "threads:create_run") agent.tenants?.find(call.caller).takeCalls(1);
   if (asked.ifNotExists === "reject") await threadWithin(agent, threadId, asked.reach.threads);
   const { run } = await startRun(agent, call.caller, { threadId, call: asked });
   return { result: { run_id: run.runId }, runId: run.runId };

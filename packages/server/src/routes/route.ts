@@ -69,6 +69,7 @@ export function route<Query, Body>(
     }
     const ask: Ask = async (other, value) => (await authorize(access, caller, other, value)).scope;
     const admitted = await admit(access, event, call);
+    if (addsTo(operation)) takeCalls(agent, caller, body);
     if (admitted.scope !== null && !isRunEvent(event)) await requireInScope(agent, ids, admitted.scope);
     const isSame = async (now: Caller): Promise<boolean> =>
       isDeepStrictEqual((await admit(access, event, { ...call, caller: now })).scope, admitted.scope);
@@ -83,6 +84,29 @@ export function route<Query, Body>(
       handle: (request) => handle(agent, request),
     }),
   };
+}
+
+/** Calls that the rate of a tenant limits: those that make or change something, and end nothing. */
+function addsTo({ method, path, access }: AnyOperation): boolean {
+  return ADDING.has(access) && method !== "delete" && !path.endsWith("/cancel") && !path.endsWith("/prune");
+}
+
+const ADDING: ReadonlySet<AnyOperation["access"]> = new Set([
+  "threads:create",
+  "threads:update",
+  "threads:create_run",
+  "requests:create",
+  "policies:create",
+  "assistants:create",
+  "assistants:update",
+  "crons:create",
+  "crons:update",
+  "store:put",
+]);
+
+/** A batch counts its runs. */
+function takeCalls({ tenants }: AgentContext, caller: Caller, body: unknown): void {
+  tenants?.find(caller).takeCalls(Array.isArray(body) ? body.length : 1);
 }
 
 /** @throws {ApiError} as `readBody`; `member_too_large` */

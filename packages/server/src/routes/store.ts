@@ -8,12 +8,20 @@ import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 const found = (item: FoundItem): object => serializeStoreItem(item, item.score);
 
-export function storeRoutes({ store, graphs }: AgentContext): readonly AgentRoute[] {
+export function storeRoutes({ store, graphs, tenants }: AgentContext): readonly AgentRoute[] {
   return [
-    route(contract.putItem, async ({ body, scope }) => {
+    route(contract.putItem, async ({ body, caller, scope }) => {
       const { namespace, key, value, index, ttl } = body;
       graphs.checkGiven({ item: value });
-      await store.put({ namespace, key, value, index: index ?? null, ttlMs: ttl, scope });
+      await store.put({
+        namespace,
+        key,
+        value,
+        index: index ?? null,
+        ttlMs: ttl,
+        scope,
+        tenant: tenants?.find(caller),
+      });
       return NO_CONTENT;
     }),
     route(contract.getItem, async ({ query, scope }) => {

@@ -106,10 +106,10 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
       await deleteThread(agent, id(ids, "thread_id"));
       return NO_CONTENT;
     }),
-    route(contract.copyThread, async ({ ids, ask }) => {
+    route(contract.copyThread, async ({ ids, caller, ask }) => {
       const threadId = id(ids, "thread_id");
       const readable = await ask("threads:read", { thread_id: threadId });
-      return threadReply(await copyThread(agent, threadId, readable));
+      return threadReply(await copyThread(agent, caller, threadId, readable));
     }),
     ...stateRoutes(agent),
   ];

@@ -2,13 +2,14 @@
 import type { Metrics } from "@holdpoint/base/metrics.ts";
 import type { HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import { nameDecision } from "@holdpoint/api/text/answer-words.ts";
-import type { AuditVia, Interrupt, Run } from "../model/model.ts";
+import type { AuditVia, Interrupt, LimitName, Run } from "../model/model.ts";
 import type { Storage } from "../ports/ports.ts";
 
 export interface AgentMetrics {
   readonly onRunEnd: (run: Run, durationMs: number) => void;
   readonly onAnswer: (item: Interrupt, via: AuditVia) => void;
   readonly onWebhook: (outcome: "sent" | "failed" | "given_up") => void;
+  readonly onLimit: (limit: LimitName) => void;
   readonly onReply: (route: HttpRoute | null, status: number, seconds: number) => void;
 }
 
@@ -63,6 +64,11 @@ export function createAgentMetrics(
     "decision",
     "channel",
   ]);
+  const refusals = metrics.counter(
+    "agent_limit_refusals_total",
+    "Calls refused with 429, by the limit of their caller",
+    ["limit"],
+  );
   metrics.gauge("storage_bound_characters", "Text sent to the database since the start", (gauge) =>
     gauge.set(parts.boundUnits()),
   );
@@ -77,6 +83,7 @@ export function createAgentMetrics(
       runs.inc({ graph: run.graphId, status: run.status, ended_by: run.endedBy ?? "" });
       duration.observe({ graph: run.graphId }, durationMs / 1000);
     },
+    onLimit: (limit) => refusals.inc({ limit }),
     onWebhook: (outcome) => webhooks.inc({ outcome }),
     onReply(route, status, seconds) {
       requests.observe({ http_route: route?.path ?? "", http_response_status_code: String(status) }, seconds);

@@ -2,6 +2,7 @@
 // agent context over them.
 import { guardedPost, resolveHost } from "@holdpoint/base/http/outbound/guarded-post.ts";
 import { type Loopback, postHere } from "@holdpoint/base/http/server/loopback-client.ts";
+import { createTenants, type Tenants } from "../auth/tenants.ts";
 import { createConfigurableHeaders } from "../auth/configurable-headers.ts";
 import type { AgentContext } from "../context/context.ts";
 import { type CronScheduler, createCronScheduler } from "../runs/crons/cron-scheduler.ts";
@@ -90,6 +91,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
       threadTtl: ports.threadTtl.fallback,
     },
     queueLimit: createQueueLimit(config.pendingRunsMax, clock),
+    ...createServerTenants(ports, links),
     search: { catchUp: () => search.catchUp() },
     publicUrl: links.publicUrl,
     addresses: notify?.addresses ?? null,
@@ -98,6 +100,13 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   const crons = createCronScheduler(agent);
   const search = createSearchIndexer(agent, isSearched(config));
   return { agent, events, compaction, inbox, webhooks, notify, worker, crons, search };
+}
+
+function createServerTenants(
+  { limits, clock, log }: AgentServerPorts,
+  { counted }: ServerLinks,
+): { readonly tenants?: Tenants } {
+  return limits === null ? {} : { tenants: createTenants(limits, { clock, log, onRefusal: counted.onLimit }) };
 }
 
 function createServerNotify(

@@ -7,7 +7,7 @@ import type { Metrics } from "@holdpoint/base/metrics.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { Loopback } from "@holdpoint/base/http/server/loopback-client.ts";
 import type { SignInPorts } from "../auth/sign-in.ts";
-import type { Policy } from "../model/model.ts";
+import type { Policy, TenantLimits } from "../model/model.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
 import type { Versions } from "../routes/meta.ts";
 import type { Ttl } from "../threads/new-thread.ts";
@@ -37,6 +37,7 @@ export interface AgentServerPorts {
   readonly threadTtl: ThreadTtl;
   /** Those of langgraph.json. */
   readonly policies: readonly Policy[];
+  readonly limits: TenantLimits | null;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

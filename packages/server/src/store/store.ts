@@ -79,7 +79,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       return item;
     },
     async put(request) {
-      const { namespace, key, value } = request;
+      const { namespace, key, value, tenant } = request;
       checkNamespace(namespace);
       checkKey(key);
       checkValue(value, options.itemBytesMax);
@@ -88,12 +88,14 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       const vectors = await embedTexts(request); // store.2
       const ttlMs = request.ttlMs === undefined ? options.defaultTtlMs : request.ttlMs;
       await storage.transaction(async (tx) => {
+        await tenant?.admitBytes(tx);
         const at = clock.now();
         const before = await tx.storeItem(namespace, key, at);
         if (before !== null && !itemInScope(before, scope)) throw outOfScope(); // store-scope.3
         const createdAt = before?.createdAt ?? at; // store.3
         const expiresAt = ttlMs === null ? null : at + ttlMs;
         await tx.putStoreItem({ namespace, key, value, createdAt, updatedAt: at, ttlMs, expiresAt }, vectors);
+        if (tenant !== undefined) await tx.ownStoreItem(namespace, key, tenant.name);
       });
     },
     async delete(namespace, key, scope = null) {

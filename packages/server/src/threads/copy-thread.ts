@@ -1,6 +1,6 @@
 // Copies of threads: state and open interrupts with the runs that asked, without other runs and the audit trail.
 import type { AgentContext } from "../context/context.ts";
-import type { Interrupt, Scope, Thread } from "../model/model.ts";
+import type { Caller, Interrupt, Scope, Thread } from "../model/model.ts";
 import type { RunTx, Tx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { refuseChange } from "../model/request.ts";
@@ -13,7 +13,12 @@ import { type ThreadView, readView } from "./thread-view.ts";
  * The copy of a paused thread has the same open interrupts, with their rules. An answer to one thread, or a vote, does
  * not affect the other. Large values are copied ahead, in short transactions; the last one makes the copy visible.
  */
-export async function copyThread(agent: AgentContext, threadId: string, readable: Scope): Promise<ThreadView> {
+export async function copyThread(
+  agent: AgentContext,
+  caller: Caller,
+  threadId: string,
+  readable: Scope,
+): Promise<ThreadView> {
   const copyId = agent.newId();
   const next = (after: string | null): Promise<string | null> =>
     agent.storage.transaction(async (tx) => {
@@ -26,7 +31,7 @@ export async function copyThread(agent: AgentContext, threadId: string, readable
       const after = ahead;
       ahead = await inTurn(() => next(after));
     }
-    return await finish(agent, { threadId, copyId }, readable);
+    return await finish(agent, { caller, threadId, copyId }, readable);
   } catch (error) {
     // Failing that, the next start deletes the values.
     await agent.storage.transaction((tx) => tx.abandonCopy(copyId)).catch(() => undefined);
@@ -45,12 +50,15 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 async function finish(
   agent: AgentContext,
-  { threadId, copyId }: { readonly threadId: string; readonly copyId: string },
+  { caller, threadId, copyId }: { readonly caller: Caller; readonly threadId: string; readonly copyId: string },
   readable: Scope,
 ): Promise<ThreadView> {
   const at = agent.clock.now();
+  const tenant = agent.tenants?.find(caller);
   const { view, waiting } = await agent.storage.transaction(async (tx) => {
+    await tenant?.hold(tx);
     const thread = await requireReadable(tx, threadId, readable);
+    await (thread.status === "interrupted" ? tenant?.admitQuestion(tx) : tenant?.admitBytes(tx));
     const busy = thread.status === "busy";
     const running = busy ? (await tx.activeRuns(threadId)).filter(({ status }) => status === "running") : [];
     const copy: Thread = {
@@ -66,6 +74,7 @@ async function finish(
         : thread.checkpointId,
     };
     await tx.insertThread(copy);
+    if (tenant !== undefined) await tx.ownThread(copyId, tenant.name);
     await tx.copyThreadData(threadId, copyId);
     const open = await allOpenItems(tx, copyId);
     if (busy) await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));

@@ -136,6 +136,7 @@ export async function editState(
   const before = thread.checkpointId;
 
   const { left, added, changed } = await agent.storage.transaction(async (tx) => {
+    if (next.length > 0) await agent.tenants?.find(caller).admitBytes(tx);
     const current = await requireThread(tx, threadId);
     refuseBusy(current);
     if (current.checkpointId !== before) throw changedMeanwhile();

@@ -45,10 +45,14 @@ export async function createThread(
   const thread = newThread(threadId, metadata, request.ttl ?? agent.limits.threadTtl, agent.clock.now());
   const written = { ...thread, startedBy: [caller.name] };
   const built = supersteps.length === 0 ? null : await buildThread(agent, written, supersteps);
+  const tenant = agent.tenants?.find(caller);
   const { view, waiting } = await agent.storage.transaction(async (tx) => {
+    await tenant?.hold(tx);
     const existing = request.threadId === null ? null : await tx.thread(request.threadId);
     if (existing === null) {
+      await ((built?.waiting.length ?? 0) > 0 ? tenant?.admitQuestion(tx) : tenant?.admitBytes(tx));
       await tx.insertThread(built?.thread ?? thread);
+      if (tenant !== undefined) await tx.ownThread(threadId, tenant.name);
       if (built === null) return { view: { thread, values: null, open: [] }, waiting: [] };
       await tx.putWriteSet(built.set);
       await tx.putInterrupts(built.waiting);

@@ -16,7 +16,8 @@ import {
   checkpointerRemarks,
 } from "./checkpointer-section.ts";
 import { keyRefusal, keyRemark, sectionRemarks } from "./config-keys.ts";
-import type { Policy } from "../../model/model.ts";
+import type { Policy, TenantLimits } from "../../model/model.ts";
+import { LIMITS_SECTION, tenantLimits } from "./limits-section.ts";
 import { POLICIES_SECTION } from "./policies-section.ts";
 import { DEADLINES_SECTION, type DeadlineRules, deadlineRemarks, deadlineRules } from "./deadlines-section.ts";
 import { EXPORT_PATH_FORM, type ExportPath, parseExportPath } from "./export-path.ts";
@@ -57,6 +58,8 @@ export interface GraphsConfig {
   readonly deadlines: DeadlineRules;
   readonly answers: AnswerRules;
   readonly policies: readonly Policy[];
+  /** Null without limits. */
+  readonly limits: TenantLimits | null;
   readonly remarks: readonly string[];
 }
 
@@ -88,6 +91,7 @@ const FILE = z.looseObject({
   interrupt_deadlines: DEADLINES_SECTION.optional(),
   interrupt_answers: ANSWERS_SECTION.optional(),
   policies: POLICIES_SECTION.optional(),
+  limits: LIMITS_SECTION.optional(),
 });
 
 const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
@@ -149,6 +153,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
     deadlines,
     answers: parsed.data.interrupt_answers ?? "checked",
     policies: parsed.data.policies ?? [],
+    limits: tenantLimits(parsed.data.limits),
     remarks: [
       ...graphRemarks(parsed.data.graphs),
       ...Object.entries(parsed.data).flatMap(([key, value]) => keyRemark(key, value, HANDLED_KEYS) ?? []),

@@ -114,6 +114,8 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
   await requireRightsFor(agent, tx, { request, thread, target });
+  const tenant = isAsked(thread, target) ? null : (agent.tenants?.find(caller) ?? null);
+  await tenant?.admitRun(tx);
   const answering = { caller, chooseAnswerer: answererFor(call, caller), via: call.via, at };
   await storeVotes(tx, target.changed, answering);
   if (answers !== null || voted.length > 0) await start.answered?.(tx);
@@ -173,10 +175,19 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   }
   await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });
   const isBegun = await store(agent, tx, { caller, start, run });
+  if (tenant !== null) await tx.ownThread(threadId, tenant.name);
+  if (agent.tenants !== undefined) await tx.ownRun(run.runId);
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
   const via = nameAuthor(caller, call.via).via ?? "api";
   return { run, created: true, history, isBegun, displaced, closed, via, voted, metadata: thread.metadata };
+}
+
+/** tenants.3. The run ends or continues what the thread waits for. */
+function isAsked({ status }: Pick<Thread, "status">, { intent, answers, forkFrom, voted }: Target): boolean {
+  if (forkFrom !== null) return false;
+  if (answers !== null || voted.length > 0 || intent.kind === "end_thread") return true;
+  return status === "interrupted" && intent.kind === "continue";
 }
 
 /** on-paused.ts. An input that counts as the answer becomes one. */

@@ -67,6 +67,7 @@ async function startAll(
   const isDecided = agent.worker.ends.expect();
   const acceptAll = (): Promise<readonly (Accepted | VotesOnly)[]> =>
     agent.storage.transaction(async (tx) => {
+      await agent.tenants?.find(caller).hold(tx); // tenants.1
       const all: (Accepted | VotesOnly)[] = [];
       for (const [index, start] of starts.entries()) {
         try {

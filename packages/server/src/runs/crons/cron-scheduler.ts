@@ -151,6 +151,7 @@ async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
       await agent.storage.transaction((tx) => tx.claimTick(cron.cronId, dueAt, null));
       return;
     }
+    agent.tenants?.find(cron.caller).takeCalls(1);
     const { run } = await startRun(agent, cron.caller, {
       ...buildStart(agent, cron, dueAt),
       first: async (tx) => {

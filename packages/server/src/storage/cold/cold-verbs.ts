@@ -11,6 +11,7 @@ import type {
   SealingTx,
   SessionTx,
   SocketTicketTx,
+  TenantTx,
   WebhookTx,
 } from "../../ports/ports.ts";
 import { assistantVerbs } from "./assistants.ts";
@@ -25,6 +26,7 @@ import { policyVerbs } from "./policies.ts";
 import { pruneVerbs } from "./prune.ts";
 import { sealingVerbs } from "./sealing.ts";
 import { sessionVerbs } from "./sessions.ts";
+import { tenantVerbs } from "./tenants.ts";
 import { webhookVerbs } from "./webhooks.ts";
 
 export type ColdTx = AssistantTx &
@@ -39,6 +41,7 @@ export type ColdTx = AssistantTx &
   SealingTx &
   SessionTx &
   SocketTicketTx &
+  TenantTx &
   WebhookTx;
 
 /** The operations on the tables of this folder. */
@@ -55,6 +58,7 @@ export function coldVerbs(sql: ColdSql): ColdTx {
     ...pruneVerbs(sql),
     ...sealingVerbs(sql),
     ...sessionVerbs(sql),
+    ...tenantVerbs(sql),
     ...webhookVerbs(sql),
   };
 }

@@ -30,6 +30,7 @@ import { retentionCases } from "./retention.contract.ts";
 import { runCases } from "./runs.contract.ts";
 import { searchCases } from "./search.contract.ts";
 import { storeCases } from "./store.contract.ts";
+import { tenantCases } from "./tenants.contract.ts";
 import { newCheckpoint, newId, newInterrupt, newRun, newThread, ODD } from "./samples.contract.ts";
 import { threadCases } from "./threads.contract.ts";
 import { transactionCases } from "./transactions.contract.ts";
@@ -87,6 +88,7 @@ export function storageContract(
     cronCases(open, ODD, newId);
     identityCases(open, ODD, newId);
     policyCases(open, ODD, newId);
+    tenantCases(open);
     noticeCases(open, { newId, newThread, newInterrupt });
     auditCases(open, { newThread, newId });
     auditDeletionCases(open, { newThread, newId });

@@ -43,7 +43,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("threads", ["thread_id"], {
     ...jsontext("config", "error", "started_by"),
     ...text("thread_id", "status", "pause", "graph_id", "assistant_id", "checkpoint_id", "overlay"),
-    ...text("on_completion", "ttl_strategy"),
+    ...text("on_completion", "ttl_strategy", "tenant"),
     ...integer("created_at", "updated_at", "state_updated_at", "ttl_ms", "pruned_at"),
     metadata: "json",
   }),
@@ -60,7 +60,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("runs", ["run_id"], {
     ...jsontext("metadata", "request", "error", "paused_on"),
     ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "cancel_reason"),
-    ...text("queue_key", "caller", "multitask", "input", "checkpoint_id", "overlay"),
+    ...text("queue_key", "caller", "multitask", "input", "checkpoint_id", "overlay", "tenant"),
     ...integer("attempt", "crashes", "suspicions", "alone", "storage_failures", "urgent", "place"),
     ...integer("due_at", "created_at", "updated_at"),
   }),
@@ -112,7 +112,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("store_items", ["item_id"], {
     ...jsontext("value"),
-    ...text("ns", "key"),
+    ...text("ns", "key", "tenant"),
     ...integer("item_id", "created_at", "updated_at", "ttl_ms", "expires_at"),
   }),
   table("store_order", ["prefix", "updated_at", "item_id"], { ...text("prefix"), ...integer("updated_at", "item_id") }),

@@ -40,7 +40,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
   threads: table(
     "thread_id",
     `thread_id created_at updated_at state_updated_at status pause graph_id assistant_id checkpoint_id ttl_ms
-     ttl_strategy expires_at pruned_at on_completion started_by metadata`,
+     ttl_strategy expires_at pruned_at on_completion started_by metadata tenant`,
     ["error", "config", "overlay"],
   ),
   thread_metadata: table("thread_id key", "thread_id key value created_at"),
@@ -48,7 +48,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
   runs: table(
     "run_id",
     `run_id thread_id assistant_id graph_id status ended_by created_at updated_at attempt crashes suspicions alone
-     storage_failures worker_id queue_key urgent due_at caller place multitask checkpoint_id paused_on`,
+     storage_failures worker_id queue_key urgent due_at caller place multitask checkpoint_id paused_on tenant`,
     [["request", IN_THREAD], ["metadata", IN_THREAD], ["input", IN_THREAD], "error", "overlay", "cancel_reason"],
   ),
   idempotency: table("key", "key request_hash thread_id run_id created_at"),
@@ -101,7 +101,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
     ["payload"],
   ),
   policies: table("policy_id", "policy_id created_by is_admin created_at until", ["conditions", "answer", "reach"]),
-  store_items: table("item_id", "item_id ns key created_at updated_at ttl_ms expires_at", [["value", "ns key"]]),
+  store_items: table("item_id", "item_id ns key created_at updated_at ttl_ms expires_at tenant", [["value", "ns key"]]),
   store_order: table("prefix updated_at item_id", "prefix updated_at item_id"),
   store_vectors: table("item_id field", "item_id field", ["vector"]),
   people: table("name", "name issuer subject display_name email groups created_at seen_at"),

@@ -23,4 +23,11 @@ export const MIGRATIONS: readonly string[] = [
     policy_id TEXT COLLATE "C" PRIMARY KEY, conditions TEXT NOT NULL, answer TEXT NOT NULL, reach TEXT,
     created_by TEXT NOT NULL, is_admin BOOLEAN NOT NULL, created_at BIGINT NOT NULL, until BIGINT
   )`,
+  // tenant: whose limits it counts for; empty without limits.
+  `ALTER TABLE holdpoint.threads ADD COLUMN tenant TEXT COLLATE "C";
+   ALTER TABLE holdpoint.runs ADD COLUMN tenant TEXT COLLATE "C";
+   ALTER TABLE holdpoint.store_items ADD COLUMN tenant TEXT COLLATE "C";
+   CREATE INDEX threads_tenant ON holdpoint.threads (tenant, status) WHERE tenant IS NOT NULL;
+   CREATE INDEX runs_tenant ON holdpoint.runs (tenant) WHERE tenant IS NOT NULL AND status IN ('pending', 'running');
+   CREATE INDEX store_items_tenant ON holdpoint.store_items (tenant) WHERE tenant IS NOT NULL`,
 ];

@@ -12,4 +12,11 @@ export const MIGRATIONS: readonly string[] = [
     policy_id TEXT NOT NULL PRIMARY KEY, conditions TEXT NOT NULL, answer TEXT NOT NULL, reach TEXT,
     created_by TEXT NOT NULL, is_admin INTEGER NOT NULL, created_at INTEGER NOT NULL, until INTEGER
   )`,
+  // tenant: whose limits it counts for; empty without limits.
+  `ALTER TABLE threads ADD COLUMN tenant TEXT;
+   ALTER TABLE runs ADD COLUMN tenant TEXT;
+   ALTER TABLE store_items ADD COLUMN tenant TEXT;
+   CREATE INDEX threads_tenant ON threads (tenant, status) WHERE tenant IS NOT NULL;
+   CREATE INDEX runs_tenant ON runs (tenant) WHERE tenant IS NOT NULL AND status IN ('pending', 'running');
+   CREATE INDEX store_items_tenant ON store_items (tenant) WHERE tenant IS NOT NULL`,
 ];
