@@ -39,7 +39,8 @@ const json = { "content-type": "application/json" };
 
 async function send(server: ServerHere, key: string, path: string, body: unknown, method = "POST"): Promise<Refusal> {
   const headers = { ...json, "x-api-key": key };
-  const response = await fetch(`${server.url}${path}`, { method, headers, body: JSON.stringify(body) });
+  const sent = { method, headers, body: JSON.stringify(body) };
+  const response = await fetch(`${server.url}${path}`, sent);
   const text = await response.text();
   const parsed = text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
   assert.equal(response.status, 429, `${method} ${path}: ${response.status} ${text}`);

@@ -37,18 +37,20 @@ export function tenantCases(open: OpenStorage): void {
     const before = await measure();
     assert.ok(before > 0);
     await storage.transaction((tx) => tx.putWriteSet(set({ blobs: [buildBlob(threadId, "x".repeat(5000))] })));
-    assert.equal((await measure()) - before, 5000);
+    const withBlob = await measure(); // sealed values are larger
+    assert.ok(withBlob - before >= 5000);
     await storage.transaction(async (tx) => {
       await tx.putStoreItem({ ...item, expiresAt: null }, []);
       await tx.ownStoreItem(item.namespace, item.key, "ann");
     });
-    assert.equal((await measure()) - before, 5000 + JSON.stringify(item.value).length);
+    const withItem = await measure();
+    assert.ok(withItem - withBlob >= JSON.stringify(item.value).length);
     await storage.transaction(async (tx) => {
       await tx.updateRun(pending.runId, { status: "success" });
       await tx.putInterrupts([newInterrupt(threadId, "open", { state: "answered" })]);
     });
     assert.deepEqual(await count(), [0, 0]);
     await storage.transaction((tx) => tx.deleteThread(threadId));
-    assert.equal(await measure(), JSON.stringify(item.value).length);
+    assert.equal(await measure(), withItem - withBlob);
   });
 }
