@@ -376,3 +376,27 @@ suite("config and context (time-travel.6)", PATIENCE, () => {
     assert.equal((await thread.wait({ input: {}, feedback_keys: ["score"] })).status, 200);
   });
 });
+
+for (const [name, stepMs] of [
+  ["an hour", 3_600_000],
+  ["a year", 365 * 86_400_000],
+] as const)
+  test(`history is in the order of writing after the clock has gone back ${name} (written-order.1)`, async (t) => {
+    const now = Date.now;
+    const thread = await newThread(server, "echo");
+    await thread.run({ input: { payload: "before" } });
+    t.mock.method(Date, "now", () => now() - stepMs);
+    await thread.resume("yes");
+    const history = async (query: string) =>
+      (await call(server, "GET", `${thread.path}/history?${query}`)).body as readonly {
+        readonly checkpoint: { readonly checkpoint_id: string };
+        readonly parent_checkpoint: { readonly checkpoint_id: string } | null;
+        readonly values: { readonly answer?: unknown };
+      }[];
+    const [newest] = await history("limit=1");
+    assert.deepEqual(newest?.values.answer, ["yes"]);
+    const all = await history("limit=100");
+    assert.ok(all.length >= 3, `${all.length} states`);
+    for (const [at, { parent_checkpoint: parent }] of all.entries())
+      assert.equal(parent?.checkpoint_id, all[at + 1]?.checkpoint.checkpoint_id);
+  });

@@ -136,8 +136,7 @@ export async function editState(
   const before = thread.checkpointId;
 
   const { left, added, changed } = await agent.storage.transaction(async (tx) => {
-    if (next.length > 0) await agent.tenants?.find(caller).admitBytes(tx);
-    const current = await requireThread(tx, threadId);
+    const current = await admitEdit(agent, tx, caller, { threadId, next });
     refuseBusy(current);
     if (current.checkpointId !== before) throw changedMeanwhile();
     requireToEdit(current, edit);
@@ -194,6 +193,17 @@ export async function editState(
   for (const item of changed) agent.inbox.changed("updated", item, thread.metadata);
   agent.worker.wake();
   return checkpoint;
+}
+
+/** An edit that ends the thread is never over a limit. @throws {ApiError} `thread_not_found`, `limit_reached` */
+async function admitEdit(
+  agent: AgentContext,
+  tx: Tx,
+  caller: Caller,
+  { threadId, next }: { readonly threadId: string; readonly next: readonly string[] },
+): Promise<Thread> {
+  if (next.length > 0) await agent.tenants?.find(caller).admitBytes(tx);
+  return requireThread(tx, threadId);
 }
 
 /** @throws {ApiError} `forbidden`, `request_fixed` */

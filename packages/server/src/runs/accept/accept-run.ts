@@ -1,6 +1,7 @@
 // Run acceptance: the decision about one requested run, and its writes, inside the transaction of start-run.ts.
 // Checks come first: thread, target, compatibility, strategy, queue. Then the run claims its thread and is stored.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Tenant } from "../../auth/tenants.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { FIRST_EVENT } from "../../events/event-log.ts";
@@ -12,7 +13,7 @@ import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { nameAuthor } from "../../model/audit-author.ts";
 import type { AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
-import type { History, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
+import type { History, TenantTx, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
 import { leavesRules, noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { changeGraph } from "../../threads/graph-change.ts";
@@ -113,9 +114,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const current = { ...snapshot, known: await withoutLost(known) };
   const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
-  await requireRightsFor(agent, tx, { request, thread, target });
-  const tenant = isAsked(thread, target) ? null : (agent.tenants?.find(caller) ?? null);
-  await tenant?.admitRun(tx);
+  const tenant = await admit(agent, tx, { request, thread, target });
   const answering = { caller, chooseAnswerer: answererFor(call, caller), via: call.via, at };
   await storeVotes(tx, target.changed, answering);
   if (answers !== null || voted.length > 0) await start.answered?.(tx);
@@ -174,9 +173,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
     closed = await resolveOnStart(tx, resolved);
   }
   await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });
-  const isBegun = await store(agent, tx, { caller, start, run });
-  if (tenant !== null) await tx.ownThread(threadId, tenant.name);
-  if (agent.tenants !== undefined) await tx.ownRun(run.runId);
+  const isBegun = await store(agent, tx, { caller, start, run, tenant });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
   const via = nameAuthor(caller, call.via).via ?? "api";
@@ -227,16 +224,17 @@ async function noteChanges(
 interface Targeted {
   readonly request: StartRequest;
   readonly thread: Thread;
-  readonly target: Pick<Target, "intent" | "waiting">;
+  readonly target: Target;
 }
 
-/** @throws {ApiError} `forbidden` */
-async function requireRightsFor(
+/** @returns the tenant that the run adds to @throws {ApiError} `forbidden`, `limit_reached` */
+async function admit(
   agent: AgentContext,
-  tx: Pick<Tx, "assistant">,
-  { request, thread, target: { intent, waiting } }: Targeted,
-): Promise<void> {
-  const { start, snapshot } = request;
+  tx: Pick<Tx, "assistant"> & TenantTx,
+  { request, thread, target }: Targeted,
+): Promise<Tenant | null> {
+  const { caller, start, snapshot } = request;
+  const { intent, waiting } = target;
   const { rights = {}, interruptBefore: before, interruptAfter: after } = start.call;
   const { assistantId, graphId } = snapshot.assistant;
   requireRights({
@@ -248,6 +246,9 @@ async function requireRightsFor(
     breakpoints: { before, after },
     leavesRules: await leavesRules(tx, waiting, assistantId),
   });
+  const tenant = isAsked(thread, target) ? null : (agent.tenants?.find(caller) ?? null);
+  await tenant?.admitRun(tx);
+  return tenant;
 }
 
 async function putWebhooks(
@@ -271,11 +272,18 @@ function filterOpen(known: readonly Interrupt[]): readonly Interrupt[] {
 async function store(
   agent: AgentContext,
   tx: Tx,
-  stored: { readonly caller: Caller; readonly start: GivenStart; readonly run: Run },
+  stored: {
+    readonly caller: Caller;
+    readonly start: GivenStart;
+    readonly run: Run;
+    readonly tenant: Tenant | null;
+  },
 ): Promise<boolean> {
-  const { caller, run } = stored;
+  const { caller, run, tenant } = stored;
   const { call, given } = stored.start;
   await tx.insertRun(run, given.inputHash);
+  if (tenant !== null) await tx.ownThread(run.threadId, tenant.name);
+  if (agent.tenants !== undefined) await tx.ownRun(run.runId);
   await noteDisabledBreakpoints(agent, tx, caller, run);
   const { threadId, runId, createdAt, status } = run;
   if (status === "pending") await tx.queueNext(threadId);

@@ -39,6 +39,41 @@ export function checkpointCases(open: OpenStorage, isSealed: boolean): void {
     assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
   });
 
+  test("checkpoints come in the order of writing, whatever the clock said (written-order.1, written-order.2)", async (t) => {
+    const storage = await open(t);
+    const { threadId } = newThread();
+    // A line whose clock goes back twice, and a branch from its second checkpoint.
+    const written = [
+      ["50", null],
+      ["60", "50"],
+      ["20", "60"],
+      ["30", "20"],
+      ["70", "30"],
+      ["40", "70"],
+      ["65", "60"],
+    ] as const;
+    const list = async (before: string | null, limit: number | null, metadata: { even: boolean } | null = null) =>
+      (await storage.read((tx) => tx.checkpoints(threadId, { ns: "", before, limit, metadata }))).map(
+        ({ checkpoint }) => checkpoint.checkpointId,
+      );
+    for (const [at, [id, parentId]] of written.entries()) {
+      const metadata = JSON.stringify({ even: at % 2 === 0 });
+      const made = newCheckpoint(threadId, id, { at }, {}, { parentId, metadata });
+      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [made] })));
+      assert.deepEqual(await list(null, 1), [id], "the newest is the one written last");
+    }
+    const order = ["65", "40", "70", "30", "20", "60", "50"];
+    assert.deepEqual(await list(null, null), order);
+    for (const limit of [1, 2, 3]) {
+      const pages: string[] = [];
+      for (let page = await list(null, limit); page.length > 0; page = await list(page.at(-1) ?? null, limit))
+        pages.push(...page);
+      assert.deepEqual(pages, order);
+    }
+    assert.deepEqual(await list(null, 2, { even: true }), ["65", "70"]);
+    assert.deepEqual(await list("70", null, { even: true }), ["20", "50"]);
+  });
+
   test("the bytes of a thread are counted by channel, a large value once", { skip: isSealed }, async (t) => {
     const storage = await open(t);
     const { threadId } = newThread();

@@ -30,4 +30,6 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX threads_tenant ON holdpoint.threads (tenant, status) WHERE tenant IS NOT NULL;
    CREATE INDEX runs_tenant ON holdpoint.runs (tenant) WHERE tenant IS NOT NULL AND status IN ('pending', 'running');
    CREATE INDEX store_items_tenant ON holdpoint.store_items (tenant) WHERE tenant IS NOT NULL`,
+  // Checkpoints whose ids do not tell the order of writing (shared/written-order.ts).
+  `CREATE INDEX checkpoints_skewed ON holdpoint.checkpoints (thread_id, ns) WHERE parent_id > checkpoint_id`,
 ];

@@ -16,8 +16,9 @@ import {
   type TaskWrites,
   type WriteSet,
 } from "../../../model/model.ts";
-import type { CheckpointTx, StoredCheckpoint } from "../../../ports/ports.ts";
+import type { CheckpointQuery, CheckpointTx, StoredCheckpoint } from "../../../ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
+import { choosePage, skewSql, sortByWriting } from "../../shared/written-order.ts";
 import { storedStep } from "../../shared/stored-step.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
@@ -69,8 +70,11 @@ function readVerbs(
       const fingerprint = (await readRow("fingerprint", threadId, "", checkpointId))?.["fingerprint"];
       return typeof fingerprint === "string" ? fingerprint : null;
     },
-    async checkpoints(threadId, { ns, before, metadata, limit }) {
+    async checkpoints(threadId, query) {
+      const { ns, before, metadata, limit } = query;
       db.follow(threadKey(threadId));
+      if ((await db.get(SKEWED, threadId, ns)) !== null)
+        return readStored(db, { threadId, ns }, await readByWriting(db, threadId, query));
       const rows = await db.all(
         `SELECT ${CHECKPOINTS.columns} FROM holdpoint.checkpoints
          WHERE thread_id = $1 AND ns = $2 AND ($3::text IS NULL OR checkpoint_id < $3)
@@ -101,6 +105,37 @@ function readVerbs(
       return readStored(db, { threadId, ns }, rows, new Set(channels));
     },
   };
+}
+
+const SKEWED = skewSql("holdpoint.", ["$1", "$2"]);
+
+/** The same page, where ids do not tell the order of writing. */
+async function readByWriting(db: Sql, threadId: string, query: CheckpointQuery): Promise<readonly Row[]> {
+  const { ns, limit, metadata } = query;
+  const ids = await db.all(
+    `SELECT c.checkpoint_id, c.parent_id, h.checkpoint_id IS NOT NULL AS is_head FROM holdpoint.checkpoints AS c
+     LEFT JOIN holdpoint.heads AS h USING (thread_id, ns, checkpoint_id) WHERE c.thread_id = $1 AND c.ns = $2`,
+    threadId,
+    ns,
+  );
+  const written = ids.map(({ checkpoint_id: id, parent_id: parentId }) => ({
+    id: String(id),
+    parentId: parentId === null ? null : String(parentId),
+  }));
+  const newest = ids.find(({ is_head: isHead }) => isHead === true)?.["checkpoint_id"];
+  const order = choosePage(sortByWriting(written, String(newest)), query, metadata !== null);
+  const rows = await db.all(
+    `SELECT ${CHECKPOINTS.columns} FROM holdpoint.checkpoints WHERE thread_id = $1 AND ns = $2
+       AND checkpoint_id = ANY($3::text[]) AND ($4::text IS NULL OR metadata::jsonb @> $4::jsonb)`,
+    threadId,
+    ns,
+    order,
+    metadata === null ? null : toJsonText(JSON.stringify(metadata)),
+  );
+  const place = new Map(order.map((id, at) => [id, at]));
+  const at = (row: Row): number => place.get(String(row["checkpoint_id"])) ?? 0;
+  const sorted = rows.toSorted((one, other) => at(one) - at(other));
+  return sorted.slice(0, limit ?? sorted.length);
 }
 
 function writeVerbs(db: Sql): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" | "deleteRunData"> {

@@ -2,7 +2,7 @@
 // Invariants:
 //   sqlite/checkpoints.1. A write counts only while its run is `running` in the attempt that made it.
 //   sqlite/checkpoints.2. The newest checkpoint of a namespace is the one written last: LangGraph's ids carry clock
-//        time, and a clock can go back.
+//        time, and a clock can go back. Lists have the same order (shared/written-order.ts).
 //   sqlite/checkpoints.3. A value exists once: a small one in the row of its step, a large one once per content and
 //        thread.
 import {
@@ -13,8 +13,9 @@ import {
   type TaskWrites,
   type WriteSet,
 } from "../../../model/model.ts";
-import type { CheckpointTx, StoredCheckpoint } from "../../../ports/ports.ts";
+import type { CheckpointQuery, CheckpointTx, StoredCheckpoint } from "../../../ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
+import { choosePage, skewSql, sortByWriting } from "../../shared/written-order.ts";
 import { storedStep, type Step } from "../../shared/stored-step.ts";
 import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
@@ -55,6 +56,7 @@ function readVerbs(
       return typeof row?.["fingerprint"] === "string" ? row["fingerprint"] : null;
     },
     checkpoints(threadId, query) {
+      if (isSkewed(db, threadId, query.ns)) return readByWriting(db, threadId, query);
       const rows = db.all(
         `SELECT ${CHECKPOINTS.columns} FROM checkpoints
          WHERE thread_id = ? AND ns = ? AND (? IS NULL OR checkpoint_id < ?) AND (? IS NULL OR json_contains(metadata, ?))
@@ -80,6 +82,38 @@ function readVerbs(
       return line;
     },
   };
+}
+
+const SKEWED = skewSql("", ["?1", "?2"]);
+
+function isSkewed(db: Database, threadId: string, ns: string): boolean {
+  return db.get(SKEWED, threadId, ns) !== null;
+}
+
+/** The same page, where ids do not tell the order of writing. */
+function readByWriting(db: Database, threadId: string, query: CheckpointQuery): readonly StoredCheckpoint[] {
+  const { ns, limit } = query;
+  const ids = db.all("SELECT checkpoint_id, parent_id FROM checkpoints WHERE thread_id = ? AND ns = ?", threadId, ns);
+  const written = ids.map(({ checkpoint_id: id, parent_id: parentId }) => ({
+    id: String(id),
+    parentId: parentId === null ? null : String(parentId),
+  }));
+  const newest = head(db, threadId, ns)?.["checkpoint_id"];
+  const metadata = query.metadata === null ? null : JSON.stringify(query.metadata);
+  const order = choosePage(sortByWriting(written, String(newest)), query, metadata !== null);
+  const rows = db.all(
+    `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ?
+       AND checkpoint_id IN (SELECT value FROM json_each(?)) AND (? IS NULL OR json_contains(metadata, ?))`,
+    threadId,
+    ns,
+    JSON.stringify(order),
+    metadata,
+    metadata,
+  );
+  const place = new Map(order.map((id, at) => [id, at]));
+  const at = (row: Row): number => place.get(String(row["checkpoint_id"])) ?? 0;
+  const sorted = rows.toSorted((one, other) => at(one) - at(other));
+  return sorted.slice(0, limit ?? sorted.length).map((row) => readStored(db, row));
 }
 
 function writeVerbs(db: Database): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" | "deleteRunData"> {
