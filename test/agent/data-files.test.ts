@@ -2,8 +2,10 @@
 //   data-files.1. A running server notices the deletion of its database or lock: /ready replies 503 with the reason,
 //        writes fail, and acknowledged writes stay. The collector's spool and the trace store do the same.
 //   data-files.2. Everything that the product makes is its owner's alone, with the usual umask.
+//   data-files.3. A folder or a database that is open to others is named at the start, with a remedy that helps.
 import assert from "node:assert/strict";
-import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "@holdpoint/base/clock.ts";
@@ -238,3 +240,34 @@ test("traces, spool and dead letters are their owner's alone (data-files.2)", as
     removeFolder(outside);
   }
 });
+
+for (const [path, mode, open] of [
+  ["", 0o777, true],
+  ["", 0o702, true],
+  ["holdpoint.db", 0o640, true],
+  ["", 0o700, false],
+  ["", 0o755, false],
+] as const)
+  test(`data_folder_open is ${open ? "" : "not "}logged for mode ${mode.toString(8)} of the ${path || "folder"} (data-files.3)`, async () => {
+    const first = await startServerHere({ env: { DATABASE_URI: "" } });
+    await first.stop();
+    chmodSync(join(first.dataDir, path), mode);
+    const second = await startServerHere({ env: { DATABASE_URI: "" }, dataDir: first.dataDir });
+    try {
+      const line = second.logs.find(({ event }) => event === "data_folder_open");
+      assert.equal(line !== undefined, open);
+      if (line === undefined) return;
+      assert.deepEqual(
+        [line["level"], line["path"], line["mode"]],
+        ["warning", join(first.dataDir, path).replace(/\/$/, ""), mode.toString(8)],
+      );
+      const [program = "", ...args] = String(line["remedy"]).split(" ");
+      execFileSync(program, args);
+    } finally {
+      await second.stop();
+    }
+    const third = await startServerHere({ env: { DATABASE_URI: "" }, dataDir: first.dataDir });
+    await third.stop();
+    removeFolder(first.dataDir);
+    assert.ok(!third.logs.some(({ event }) => event === "data_folder_open"), "the remedy helps");
+  });

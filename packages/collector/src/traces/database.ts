@@ -4,6 +4,7 @@
 //   traces/database.2. One process has the file; a second fails with its name. kill -9 frees it.
 //   traces/database.3. A file of a newer version stays untouched.
 //   traces/database.4. Writes fail if another file has taken the file's name (base/files/file-guard.ts).
+//   traces/database.5. Deleted rows are overwritten: nothing of them is left in the files of a stopped store.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";

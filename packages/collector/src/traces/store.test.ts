@@ -1,6 +1,6 @@
-// Tests of the trace store on SQLite: the contract, and what is its own (write.3, write.4, traces/database.1–3).
+// Tests of the trace store on SQLite: the contract, and what is its own (write.3, write.4, traces/database.1–3 and 5).
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -118,4 +118,19 @@ test("traces without a change for the maximum age are deleted", async (t) => {
   assert.deepEqual(names((await at.store.search(ALL)).items), ["busy"]);
   assert.deepEqual([await at.store.deleteTrace(uuid(20)), await at.store.deleteTrace(uuid(20))], [true, false]);
   assert.deepEqual(at.store.totals(), { runs: 0, bytes: 0 });
+});
+
+test("deleted traces are in no file of a stopped store (traces/database.5)", async (t) => {
+  const { store, folder } = await open(t, { runs: 4 });
+  const canary = "\u2691\u2690\u2691\u2690\u2691"; // no word: the index of words keeps those of deleted traces for a while
+  const findIn = (): readonly string[] =>
+    readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(canary));
+  const long = Array.from({ length: 2000 }, (_, at) => `${canary}${at}`).join(" ");
+  await store.write(post(run(10, 10, { inputs: { text: canary } }), run(10, 11, { inputs: { text: long } })));
+  assert.notDeepEqual(findIn(), []);
+  for (const trace of [20, 30, 40]) await store.write(post(run(trace, trace), run(trace, trace + 1)));
+  assert.equal(await store.run(uuid(10)), null, "the oldest went");
+  await store.stop();
+  assert.deepEqual(findIn(), []);
+  await store.start();
 });
