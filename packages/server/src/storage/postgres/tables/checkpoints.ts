@@ -120,7 +120,7 @@ async function readByWriting(db: Sql, threadId: string, query: CheckpointQuery):
   );
   const written = ids.map(({ checkpoint_id: id, parent_id: parentId }) => ({
     id: String(id),
-    parentId: parentId === null ? null : String(parentId),
+    parentId: typeof parentId === "string" ? parentId : null,
   }));
   const newest = ids.find(({ is_head: isHead }) => isHead === true)?.["checkpoint_id"];
   const order = choosePage(sortByWriting(written, String(newest)), query, metadata !== null);

@@ -96,7 +96,7 @@ function readByWriting(db: Database, threadId: string, query: CheckpointQuery): 
   const ids = db.all("SELECT checkpoint_id, parent_id FROM checkpoints WHERE thread_id = ? AND ns = ?", threadId, ns);
   const written = ids.map(({ checkpoint_id: id, parent_id: parentId }) => ({
     id: String(id),
-    parentId: parentId === null ? null : String(parentId),
+    parentId: typeof parentId === "string" ? parentId : null,
   }));
   const newest = head(db, threadId, ns)?.["checkpoint_id"];
   const metadata = query.metadata === null ? null : JSON.stringify(query.metadata);
