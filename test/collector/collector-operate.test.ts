@@ -109,6 +109,7 @@ describe("settings", () => {
       log: silent,
       files: nodeFiles,
       random: Math.random,
+      ring: null,
     };
     assert.throws(
       () => createCollector(read({ TRACING_ENDPOINT: "http://x", TRACING_API_KEY: "k\u2713" }), ports),

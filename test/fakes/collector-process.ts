@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { readConfig, listSecrets } from "@holdpoint/base/config/config.ts";
+import { openKeyring } from "@holdpoint/base/config/encryption-keys.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { createCollector } from "@holdpoint/collector/service/collector.ts";
 import { openBackend } from "@holdpoint/collector/service/open-collector.ts";
@@ -32,6 +33,7 @@ const collector = createCollector(config, {
   log,
   files: killAt === undefined ? nodeFiles : killingFiles(nodeFiles, killAt),
   random: Math.random,
+  ring: await openKeyring(config),
 });
 await collector.start();
 process.stdout.write(`${JSON.stringify(collector.address())}\n`);

@@ -1,11 +1,13 @@
 // A collector in this process, against a fake backend, with a log that tests can read.
 import { readConfig } from "@holdpoint/base/config/config.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
+import { openKeyring } from "@holdpoint/base/config/encryption-keys.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { createHttpBackend } from "@holdpoint/collector/upload/backend/http.ts";
 import type { Backend } from "@holdpoint/collector/upload/backend/port.ts";
 import { createCollector, type Collector } from "@holdpoint/collector/service/collector.ts";
 import { type CollectorConfig, collectorSettings } from "@holdpoint/collector/service/settings.ts";
+import { runKeys } from "./keys.ts";
 import { readTestLimits } from "./collector-limits.ts";
 import { type FilePort, nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
 
@@ -19,7 +21,7 @@ export interface TestCollector {
 }
 
 export function testConfig(env: Readonly<Record<string, string>>): CollectorConfig {
-  const given = { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", orphanTimeoutMs: "50", ...env };
+  const given = { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", orphanTimeoutMs: "50", ...runKeys, ...env };
   return { ...readTestLimits(given), ...readConfig(given, collectorSettings, () => "") };
 }
 
@@ -62,6 +64,7 @@ export async function startCollector(
     log: createLog({ level: "debug", json: true, secrets: [], now: clock.now, write: (line) => void log.push(line) }),
     files: ports.files ?? nodeFiles,
     random: Math.random,
+    ring: await openKeyring(config),
   });
   await collector.start();
   const { port } = collector.address();

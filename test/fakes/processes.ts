@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { runKeys } from "./keys.ts";
 
 const ENTRY = fileURLToPath(new URL("collector-process.ts", import.meta.url));
 
@@ -30,6 +31,7 @@ export async function startCollectorProcess(
       FLUSH_INTERVAL_MS: "20",
       RETRY_BACKOFF_MS: "1",
       orphanTimeoutMs: "50",
+      ...runKeys,
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -27,6 +27,7 @@ import { hashTenantId } from "@holdpoint/collector/shared/tenants.ts";
 import type { Tenant } from "@holdpoint/collector/shared/tenants.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
+import { runRing as ring } from "../fakes/keys.ts";
 import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../fakes/files.ts";
 import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
@@ -64,6 +65,7 @@ function spoolOn(files: FilePort, log: string[] = [], accounting = createSpanAcc
       files,
       clock: eagerClock,
       log: createLog({ level: "info", json: true, secrets: [], now: Date.now, write: (line) => void log.push(line) }),
+      ring,
       accounting: () => accounting,
       buildTenant,
     },
@@ -452,7 +454,7 @@ describe("damage", () => {
     const disk = createMemoryDisk();
     const spool = createSpool(
       { dir: DIR, segmentBytesMax: 1e6, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
-      { files: disk.files, clock: eagerClock, log: silent, accounting: createSpanAccounting, buildTenant },
+      { files: disk.files, clock: eagerClock, log: silent, ring, accounting: createSpanAccounting, buildTenant },
     );
     await spool.recover();
     const at: number[] = [];

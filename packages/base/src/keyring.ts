@@ -1,7 +1,7 @@
 // Keyring: values sealed with AES-256-GCM under named keys, the newest first, each bound to one place.
 // Invariants:
 //   keyring.1. A sealed text is `~1.<key id>.<base64 of nonce, tag and content>`; no JSON text begins so. Sealed bytes
-//        have the same parts, and a length that is no multiple of four, as that of floats is.
+//        have the same parts. Those of floats are told by their length, which is no multiple of four.
 //   keyring.2. The place of a value, which names its table, column and row, is associated data: a value in another
 //        place does not open, and neither does a changed one.
 //   keyring.3. New values get the newest key. Every key of the ring opens.
@@ -27,9 +27,12 @@ export interface Keyring {
   seal(text: string, place: string): string;
   /** @throws {SealedValueError} */
   open(sealed: string, place: string): string;
-  sealBytes(bytes: Uint8Array, place: string): Uint8Array;
+  /** @param bytes whole, or in parts */
+  sealBytes(bytes: Uint8Array | readonly Uint8Array[], place: string): Buffer;
   /** @throws {SealedValueError} */
-  openBytes(sealed: Uint8Array, place: string): Uint8Array;
+  openBytes(sealed: Uint8Array, place: string): Buffer;
+  /** By how many bytes sealed bytes are longer than their content. */
+  readonly addedBytes: number;
 }
 
 /** A value that its place, its key or its content does not fit. */
@@ -84,9 +87,18 @@ function deriveKey(id: string, text: string): EncryptionKey {
 /** The id of the key of a sealed text or of sealed bytes; null for any other value. */
 export function readKeyId(value: unknown): string | null {
   if (typeof value === "string") return value.startsWith(MARK) ? value.slice(MARK.length, value.indexOf(".", 3)) : null;
-  if (!(value instanceof Uint8Array) || value.length % 4 !== 1) return null;
+  return value instanceof Uint8Array && value.length % 4 === 1 ? readBytesKeyId(value) : null;
+}
+
+/** The id of the key of sealed bytes of any length; null for bytes that do not begin as they do. */
+export function readBytesKeyId(value: Uint8Array): string | null {
   const head = Buffer.from(value.buffer, value.byteOffset, Math.min(value.length, 48)).toString("latin1");
   return head.startsWith(MARK) ? head.slice(MARK.length, head.indexOf(".", 3)).replace(/=+$/, "") : null;
+}
+
+/** By how many bytes bytes that were sealed with the key are longer than their content. */
+export function countAddedBytes(id: string): number {
+  return padHead(id).length + NONCE_BYTES + TAG_BYTES;
 }
 
 /** @param keys at least one */
@@ -95,14 +107,14 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
   const newest = keys[0]?.id ?? "";
   const pool = Buffer.alloc(POOL_BYTES);
   let used = POOL_BYTES;
-  const sealParts = (content: string | Uint8Array, place: string, head: string): Buffer => {
+  const sealParts = (contents: readonly (string | Uint8Array)[], place: string, head: string): Buffer => {
     if (used === POOL_BYTES) used = (randomFillSync(pool), 0);
     const nonce = pool.subarray(used, (used += NONCE_BYTES));
     const cipher = createCipheriv(CIPHER, ring.get(newest) as KeyObject, nonce); // keyring.3
     cipher.setAAD(Buffer.from(place)); // keyring.2
-    const body = typeof content === "string" ? cipher.update(content, "utf8") : cipher.update(content);
+    const body = contents.map((one) => (typeof one === "string" ? cipher.update(one, "utf8") : cipher.update(one)));
     cipher.final();
-    return Buffer.concat([Buffer.from(head, "latin1"), nonce, cipher.getAuthTag(), body]);
+    return Buffer.concat([Buffer.from(head, "latin1"), nonce, cipher.getAuthTag(), ...body]);
   };
   const openParts = (id: string | null, parts: Uint8Array, place: string): Buffer => {
     const key = ring.get(id ?? "");
@@ -124,15 +136,16 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
   const bytes = padHead(newest);
   return {
     ids: keys.map(({ id }) => id),
-    seal: (content, place) => text + sealParts(content, place, "").toString("base64"),
+    seal: (content, place) => text + sealParts([content], place, "").toString("base64"),
     open(sealed, place) {
       const id = readKeyId(sealed);
       const parts = Buffer.from(sealed.slice(MARK.length + (id?.length ?? 0) + 1), "base64");
       return openParts(id, parts, place).toString("utf8");
     },
-    sealBytes: (content, place) => sealParts(content, place, bytes),
+    sealBytes: (content, place) => sealParts(content instanceof Uint8Array ? [content] : content, place, bytes),
+    addedBytes: countAddedBytes(newest),
     openBytes(sealed, place) {
-      const id = readKeyId(sealed);
+      const id = readBytesKeyId(sealed);
       return openParts(id, sealed.subarray(padHead(id ?? "").length), place);
     },
   };

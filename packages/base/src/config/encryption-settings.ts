@@ -7,7 +7,7 @@ const COMMAND = "command:";
 
 function encryptionKeys(name: string): Setting<string | null> {
   const meaning =
-    "Keys of encryption at rest, newest first, as `id:base64key` with commas or lines between them; a key has 32 bytes. A text of 16, 24 or 32 bytes is a key too, with the id `langgraph`. `command:` and a program with its arguments: the program prints them. New values get the first key. They seal the database of the agent server, not traces and not the collector's files.";
+    "Keys of encryption at rest, newest first, as `id:base64key` with commas or lines between them; a key has 32 bytes. A text of 16, 24 or 32 bytes is a key too, with the id `langgraph`. `command:` and a program with its arguments: the program prints them. New values get the first key. They seal the database of the agent server and the collector's files, not traces.";
   const kind = { type: "list of keys", fallback: null, limits: "id:base64key, or command: and a program" };
   const notes = { meaning, secret: true, aliases: ["LANGGRAPH_AES_KEY"] };
   return setting<string | null>(name, kind, notes, (value) => {

@@ -6,6 +6,7 @@
 //   replay.7. Replay reads one letter at a time. An unreadable letter blocks no other.
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
+import { openKeyring } from "@holdpoint/base/config/encryption-keys.ts";
 import {
   createDeadLetters,
   type DeadLetter,
@@ -38,13 +39,14 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
   const backend = openBackend(config);
   const counts = { sent: 0, kept: 0, otherKey: 0 };
   const problems: string[] = [];
-  const letters = createDeadLetters(dir, Date.now);
+  const ring = await openKeyring(config);
+  const letters = createDeadLetters(dir, Date.now, ring);
   try {
     for (const path of await listDeadLetters(dir)) {
-      const letter = await readDeadLetter(path); // replay.7
-      if (letter === null) {
+      const letter = await readDeadLetter(path, ring); // replay.7
+      if (typeof letter === "string") {
         counts.kept++;
-        problems.push(`${path}: is not a dead letter, or is damaged`);
+        problems.push(`${path}: ${letter}`);
         continue;
       }
       const id = hashTenantId(apiKey, letter.tenantId);

@@ -5,6 +5,7 @@
 //        since then twice, and none is lost.
 //   forward-store.3. Segments hold no key of a sender.
 import type { Clock } from "@holdpoint/base/clock.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { type AppendLog, createAppendLog, segmentName, parseSegment } from "../spool/append-log.ts";
 import type { FilePort } from "../spool/disk/file-port.ts";
@@ -58,8 +59,11 @@ export interface DiskStorePorts {
   readonly files: FilePort;
   readonly clock: Clock;
   readonly log: Log;
+  readonly ring: Keyring | null;
 }
 
+/** In SPOOL_DIR. */
+export const FORWARD_FOLDER = "forward";
 export const FORWARD_SUFFIX = "fwd";
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 const CURSORS = "cursors.json";
@@ -109,7 +113,7 @@ function openLog(
   dir: string,
   firstSegment: number,
   held: Set<number>,
-  { clock, files, log }: DiskStorePorts,
+  { clock, files, log, ring }: DiskStorePorts,
 ): AppendLog {
   return createAppendLog(
     {
@@ -124,7 +128,7 @@ function openLog(
         else log.error("forward_log_failed", { reason });
       },
     },
-    { files, clock },
+    { files, clock, ring },
   );
 }
 
@@ -133,7 +137,7 @@ async function readSegment(dir: string, segment: number, ports: DiskStorePorts):
   const bytes = await ports.files.size(path);
   const file = await ports.files.openToRead(path);
   try {
-    const { badStretches, records } = scanFile(await file.read(0, bytes), path, segment);
+    const { badStretches, records } = scanFile(await file.read(0, bytes), { path, segment }, ports.ring);
     if (badStretches > 0) ports.log.error("forward_segment_damaged", { path, stretches: badStretches });
     return records
       .filter(({ type }) => type === RECORD.request)
@@ -146,7 +150,7 @@ async function readSegment(dir: string, segment: number, ports: DiskStorePorts):
 function storedAt(
   dir: string,
   ref: Place & { readonly bytes: number; readonly signal: ForwardRequest["signal"] },
-  { files, log }: DiskStorePorts,
+  ports: DiskStorePorts,
 ): StoredForward {
   const { bytes, offset, segment, signal } = ref;
   return {
@@ -156,10 +160,10 @@ function storedAt(
     async load() {
       try {
         const path = `${dir}/${segmentName(segment, FORWARD_SUFFIX)}`;
-        const record = await readRecordAt(path, { offset, bytes }, files);
+        const record = await readRecordAt(path, { segment, offset, bytes }, ports);
         return record === null ? null : toRequest(record);
       } catch (error) {
-        log.error("forward_read_failed", { reason: error instanceof Error ? error.message : "unknown" });
+        ports.log.error("forward_read_failed", { reason: error instanceof Error ? error.message : "unknown" });
         return null;
       }
     },

@@ -13,13 +13,14 @@
 //        unless the limit of the queue takes it away, which is counted.
 //   forwarder.2. A destination that is slow or away delays neither the others, nor uploads, nor senders.
 import type { Clock } from "@holdpoint/base/clock.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { FilePort } from "../spool/disk/file-port.ts";
 import { type DestinationLoop, type DestinationOptions, startDestination } from "./destination.ts";
 import { createForwardQueue, type ForwardQueue } from "./forward-queue.ts";
 import type { ForwardRequest } from "./forward-request.ts";
 import type { Destination } from "./forward-schema.ts";
-import { createMemoryStore, openDiskStore } from "./forward-store.ts";
+import { createMemoryStore, FORWARD_FOLDER, openDiskStore } from "./forward-store.ts";
 import { type ConnectionOptions, createSender } from "./send-request.ts";
 
 export interface ForwarderOptions extends Omit<DestinationOptions, "name" | "signals">, ConnectionOptions {
@@ -34,6 +35,8 @@ export interface ForwarderPorts {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Null without encryption. */
+  readonly ring: Keyring | null;
 }
 
 export interface DestinationState {
@@ -64,7 +67,7 @@ export function createForwarder(options: ForwarderOptions, ports: ForwarderPorts
   let loops: readonly (readonly [Destination, DestinationLoop])[] = [];
 
   async function start(): Promise<void> {
-    const store = spoolDir === null ? createMemoryStore() : await openDiskStore(`${spoolDir}/forward`, ports);
+    const store = spoolDir === null ? createMemoryStore() : await openDiskStore(`${spoolDir}/${FORWARD_FOLDER}`, ports);
     const opened = createForwardQueue(
       {
         destinations: destinations.map(({ name }) => name),

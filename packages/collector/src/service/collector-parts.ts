@@ -1,6 +1,7 @@
 // Collector parts: the steps of the collector, created from the settings from the last step (upload) to the first
 // (intake).
 import type { Clock } from "@holdpoint/base/clock.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { ASSEMBLE_LIMITS } from "../assemble/trace-table.ts";
 import { createForwarder, type Forwarder } from "../forward/forwarder.ts";
@@ -36,6 +37,7 @@ export interface PartsPorts {
   readonly log: Log;
   readonly files: FilePort;
   readonly random: () => number;
+  readonly ring: Keyring | null;
 }
 
 export interface CollectorParts {
@@ -161,7 +163,7 @@ function createQueues(config: CollectorConfig, ports: PartsPorts, metrics: Colle
 function openSpool(
   config: CollectorConfig,
   dir: string,
-  { accounting, ageClock, files, log, tenants }: PartsPorts & Pick<CollectorParts, "accounting" | "tenants">,
+  { accounting, ageClock, files, log, ring, tenants }: PartsPorts & Pick<CollectorParts, "accounting" | "tenants">,
 ): Spool {
   return createSpool(
     {
@@ -172,7 +174,7 @@ function openSpool(
       treeRunsKept: Math.min(ASSEMBLE_LIMITS.nodesMax, Math.floor(config.spoolBytesMax / 16 / TREE_BYTES_A_RUN)),
       treeAgeMs: config.spanTtlMs,
     },
-    { files, clock: ageClock, log, accounting: () => accounting, buildTenant: tenants.of },
+    { files, clock: ageClock, log, ring, accounting: () => accounting, buildTenant: tenants.of },
   );
 }
 
@@ -181,7 +183,7 @@ function openDelivery(
   ports: PartsPorts & Pick<CollectorParts, "accounting" | "metrics" | "queues" | "spool">,
 ): DeliveryStep {
   const letters = deadLetterDir(config);
-  const deadLetters = letters === null ? null : createDeadLetters(letters, ports.clock.now);
+  const deadLetters = letters === null ? null : createDeadLetters(letters, ports.clock.now, ports.ring);
   return createDelivery({ ...ports, deadLetters, onBatch: ports.metrics.onBatch });
 }
 

@@ -1,6 +1,7 @@
 // Collector process: the collector as a process of its own, with the trace store beside it when no backend is named.
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { stopPart } from "@holdpoint/base/lifecycle.ts";
+import { openKeyring } from "@holdpoint/base/config/encryption-keys.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import type { TraceSql } from "../traces/postgres/sql.ts";
@@ -29,7 +30,8 @@ export async function startCollectorProcess(
 ): Promise<LongRunningProcess> {
   const { log } = ports;
   const traces = config.endpoint === null ? await openTraceServer(config, ports) : null;
-  const collector = runCollector(localBackend(config, traces === null ? null : localUrl(traces.address().port)), log);
+  const backend = localBackend(config, traces === null ? null : localUrl(traces.address().port));
+  const collector = runCollector(backend, log, await openKeyring(config));
   await collector.start();
   return {
     log,

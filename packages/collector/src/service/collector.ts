@@ -12,11 +12,13 @@
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { type CollectorParts, createParts } from "./collector-parts.ts";
 import { createDeduplicatingLog } from "@holdpoint/base/log/deduplicating-log.ts";
 import { createServers } from "./collector-servers.ts";
 import { isHeaderSafe } from "../receive/request-head.ts";
+import { checkKeys } from "./check-keys.ts";
 import type { CollectorConfig } from "./settings.ts";
 import { countPending, type SpanAccounting, sumCounts } from "../shared/span-accounting.ts";
 import type { FilePort } from "../spool/disk/file-port.ts";
@@ -34,6 +36,8 @@ export interface CollectorPorts {
   /** The files of the spool. */
   readonly files: FilePort;
   readonly random: () => number;
+  /** Keys of the files; null without encryption. */
+  readonly ring: Keyring | null;
 }
 
 export interface Collector extends Service {
@@ -96,8 +100,11 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
       if (config.spoolDir !== null) {
         await openFolder("SPOOL_DIR", config.spoolDir, ports.files.makeDir);
         lock = await openFolder("SPOOL_DIR", config.spoolDir, (dir) => lockSpool(dir, clock, log));
-        await recoverSpool(lock, parts);
       }
+      await holding(lock, async () => {
+        await checkKeys(config, { ...ports, log });
+        await recoverSpool(parts);
+      });
       if (spool !== null) stopChecks = checkSegments(spool, clock);
       await forwarder?.start();
       await servers.start();
@@ -134,17 +141,21 @@ function checkSegments(spool: Pick<Spool, "checkSegments">, clock: Clock): () =>
   };
 }
 
-/** Recovers the spool, or releases the lock. */
-async function recoverSpool(lock: SpoolLock, { durable, metrics, spool }: CollectorParts): Promise<void> {
+/** Releases the lock if the work fails. */
+async function holding(lock: SpoolLock | null, work: () => Promise<void>): Promise<void> {
   try {
-    const recovered = await spool?.recover();
-    if (recovered === undefined) return;
-    metrics.onBadRecords(recovered.badRecords);
-    durable?.resume(recovered);
+    await work();
   } catch (error) {
-    lock.release();
+    lock?.release();
     throw error;
   }
+}
+
+async function recoverSpool({ durable, metrics, spool }: CollectorParts): Promise<void> {
+  const recovered = await spool?.recover();
+  if (recovered === undefined) return;
+  metrics.onBadRecords(recovered.badRecords);
+  durable?.resume(recovered);
 }
 
 function checkConfig(config: CollectorConfig): void {

@@ -3,6 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Backend } from "../upload/backend/port.ts";
 import { createHttpBackend, type HttpBackend } from "../upload/backend/http.ts";
@@ -12,13 +13,14 @@ import { nodeFiles } from "../spool/disk/file-port.ts";
 import type { UploadPorts } from "../upload/upload.ts";
 
 /** @throws {ConfigError} */
-export function runCollector(config: CollectorConfig, log: Log): Collector {
+export function runCollector(config: CollectorConfig, log: Log, ring: Keyring | null): Collector {
   return createCollector(config, {
     backend: openBackend(config),
     clock: systemClock,
     log,
     files: nodeFiles,
     random: Math.random,
+    ring,
   });
 }
 

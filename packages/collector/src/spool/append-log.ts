@@ -9,8 +9,10 @@
 //        one gets a new segment.
 //   append-log.4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
 import type { Clock } from "@holdpoint/base/clock.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { FilePort, SpoolFile } from "./disk/file-port.ts";
-import { bytesOfRecord, encodeFileHead, encodeRecord, newSalt, RECORD, sealRecord, SPOOL_FORMAT } from "./record.ts";
+import { createSeal, encryptRecord } from "./encrypted-record.ts";
+import { bytesOfRecord, encodeFileHead, encodeRecord, RECORD, sealRecord, SPOOL_FORMAT } from "./record.ts";
 import type { Encoded, Seal } from "./record.ts";
 
 /** Position of a record. */
@@ -40,6 +42,13 @@ export interface AppendLogOptions {
   readonly onFailure: (reason: string | null) => void;
 }
 
+export interface AppendLogPorts {
+  readonly files: FilePort;
+  readonly clock: Clock;
+  /** Null without encryption. */
+  readonly ring: Keyring | null;
+}
+
 interface Pending {
   readonly record: Encoded;
   readonly resolve: (ref: RecordRef) => void;
@@ -63,6 +72,7 @@ interface LogState {
   readonly options: AppendLogOptions;
   readonly files: FilePort;
   readonly clock: Clock;
+  readonly ring: Keyring | null;
   pending: Pending[];
   committing: Promise<void> | null;
   file: SpoolFile | null;
@@ -77,13 +87,12 @@ interface LogState {
 
 export function createAppendLog(
   options: AppendLogOptions,
-  ports: { readonly files: FilePort; readonly clock: Clock },
+  ports: AppendLogPorts,
 ): AppendLog {
   const segment = options.firstSegment - 1;
   const log: LogState = {
     options,
-    files: ports.files,
-    clock: ports.clock,
+    ...ports,
     pending: [],
     committing: null,
     file: null,
@@ -149,20 +158,40 @@ async function writeGroup(log: LogState, group: readonly Pending[]): Promise<rea
   const { options } = log;
   if (log.file !== null && log.size >= options.segmentBytesMax) await abandon(log);
   const file = (log.file ??= await openSegment(log));
-  const { seal, segment } = log;
-  let offset = log.size;
-  const refs = group.map(({ record }): RecordRef => {
-    const ref = { segment, offset, bytes: bytesOfRecord(record) };
-    sealRecord(record, seal, offset);
-    offset += ref.bytes;
-    return ref;
-  });
-  await file.write(group.flatMap(({ record }) => record).filter((buffer) => buffer.length > 0));
+  const { segment } = log;
+  const placed = placeRecords(
+    log,
+    group.map(({ record }) => record),
+    log.size,
+  );
+  await file.write(placed.buffers);
   await file.sync(); // append-log.1
   if (!(await file.isAt(buildPath(options, segment))))
     throw new Error(`${segmentName(segment, options.suffix)} was deleted or replaced under the collector`); // append-log.5
-  log.size = offset;
-  return refs;
+  log.size = placed.end;
+  return placed.refs;
+}
+
+interface Placed {
+  readonly refs: readonly RecordRef[];
+  readonly buffers: readonly Buffer[];
+  /** The offset after them. */
+  readonly end: number;
+}
+
+/** Encrypts and seals the records for their places in the open segment, from `offset` on. */
+function placeRecords({ seal, segment, ring }: LogState, records: readonly Encoded[], from: number): Placed {
+  const [refs, buffers]: [RecordRef[], Buffer[]] = [[], []];
+  let offset = from;
+  for (const record of records) {
+    const stored = encryptRecord(record, seal, offset, ring);
+    sealRecord(stored, seal, offset);
+    const bytes = bytesOfRecord(stored);
+    refs.push({ segment, offset, bytes });
+    buffers.push(...stored.filter((buffer) => buffer.length > 0));
+    offset += bytes;
+  }
+  return { refs, buffers, end: offset };
 }
 
 async function openSegment(log: LogState): Promise<SpoolFile> {
@@ -170,26 +199,24 @@ async function openSegment(log: LogState): Promise<SpoolFile> {
   const segment = ++log.segment;
   const path = buildPath(options, segment);
   const created = await files.create(path);
-  const seal = { segment, salt: newSalt() };
-  log.seal = seal;
-  const head = encodeFileHead(seal);
-  const first = options.preamble(segment);
-  let bytes = head.reduce((sum, part) => sum + part.length, 0);
-  for (const record of first) {
-    sealRecord(record, seal, bytes);
-    bytes += bytesOfRecord(record);
-  }
+  log.seal = createSeal(segment, log.ring);
+  const head = encodeFileHead(log.seal);
+  const first = placeRecords(log, options.preamble(segment), sumBytes(head));
   try {
-    await created.write([...head, ...first.flat()].filter((buffer) => buffer.length > 0));
+    await created.write([...head, ...first.buffers]);
     await files.syncDir(options.dir); // append-log.1: the name too
   } catch (error) {
     await created.close().catch(() => undefined);
     await files.unlink(path).catch(() => undefined);
     throw error;
   }
-  log.size = bytes;
+  log.size = first.end;
   options.onSegment(segment);
   return created;
+}
+
+function sumBytes(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
 async function abandon(log: LogState): Promise<void> {

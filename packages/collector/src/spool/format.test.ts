@@ -1,5 +1,5 @@
 // Every released format stays readable. test/fixtures/spool/vN is the folder of a killed process of that format: a
-// delivered batch, one that the backend refused with 503, and a span without its parent.
+// delivered batch, one that the backend refused with 503, and a span without its parent. v2 is encrypted.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -12,6 +12,8 @@ import { type Body, splitParts } from "../encode/batch-body.ts";
 import { encodePlainRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../../test/fixtures/spool/", import.meta.url));
+
+const ENV = { HOLDPOINT_ENCRYPTION_KEYS: `fixture:${Buffer.alloc(32, 1).toString("base64")}` };
 
 /** A copy that a test may change. */
 async function makeCopy(t: TestContext, version: string): Promise<string> {
@@ -52,7 +54,7 @@ for (const version of readdirSync(FIXTURES))
       limits: () => ({ runsMax: 100, bytesMax: 1e6, encoding: "zstd" }),
       close: () => undefined,
     };
-    const { collector } = await startCollector("http://127.0.0.1:1", { SPOOL_DIR: dir }, { backend });
+    const { collector } = await startCollector("http://127.0.0.1:1", { SPOOL_DIR: dir, ...ENV }, { backend });
     await collector.stop(); // uploads the rest
     assert.deepEqual(uploaded.sort(), [
       "stuck |  | prüfung | span 2.0 | 1",
@@ -72,7 +74,7 @@ for (const suffix of ["log", "trees", "marks"])
     const path = `${dir}/0000000001.${suffix}`;
     writeFileSync(path, Buffer.concat([...newer, readFileSync(path)]));
     const before = readContents(dir);
-    await assert.rejects(startCollector("http://127.0.0.1:1", { SPOOL_DIR: dir }), {
+    await assert.rejects(startCollector("http://127.0.0.1:1", { SPOOL_DIR: dir, ...ENV }), {
       name: "SpoolVersionError",
       message: new RegExp(`format ${SPOOL_FORMAT + 1}`),
     });

@@ -1,5 +1,6 @@
 // Open spool: the open files of a recovered spool, connected: logs, marks, guards, and the removal of segments.
 import type { Clock } from "@holdpoint/base/clock.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";
@@ -28,6 +29,8 @@ export interface SpoolPorts {
   readonly files: FilePort;
   readonly clock: Clock;
   readonly log: Log;
+  /** Null without encryption. */
+  readonly ring: Keyring | null;
   readonly accounting: () => SpanAccounting;
   readonly buildTenant: (apiKey: string, tenantId: string) => Tenant;
 }
@@ -45,7 +48,7 @@ export interface OpenSpool {
 
 /** Opens new segments after those of an earlier process, whose pending records are live again. */
 export async function openSpool(recovery: Recovery, options: SpoolOptions, ports: SpoolPorts): Promise<OpenSpool> {
-  const { files, clock, log } = ports;
+  const { files, clock, log, ring } = ports;
   const { dir } = options;
   const marks = createMarks(dir, files);
   const reserve = createReserve(dir, files);
@@ -69,7 +72,7 @@ export async function openSpool(recovery: Recovery, options: SpoolOptions, ports
         void reserve.release().then((released) => void (released && collector.plan()));
       },
     },
-    { files, clock },
+    { files, clock, ring },
   );
   const treeGuard = createSegmentGuard({
     dir,
@@ -81,7 +84,7 @@ export async function openSpool(recovery: Recovery, options: SpoolOptions, ports
   });
   const trees = createTreeLog(
     { ...options, firstSegment: recovery.nextTreeSegment, old: recovery.treeSegments, guard: treeGuard },
-    { files, clock },
+    { files, clock, ring },
   );
   for (const { segment } of recovery.treeSegments) await treeGuard.note(segment);
   const { segments } = live;

@@ -1,7 +1,7 @@
 // Record: the unit of every spool file, in two framings.
 //   plain:  `magic, length, crc32 | content`: file records and marks
 //   sealed: `magic, length, crc32, seal | content`: records that may contain bytes of senders
-// Content is `type, header length, header (JSON), body`.
+// Content is `type, header length, header (JSON), body`; with encryption all of it is encrypted (encrypted-record.ts).
 // Invariants:
 //   record.1. The checksum decides whether a record is intact. A damaged record costs only itself.
 //   record.2. A sealed file begins with a file record that declares its format. The reader refuses a newer format and leaves
@@ -10,11 +10,14 @@
 //        record never takes bytes inside a body for one.
 //   record.4. With an intact frame a scan skips the whole content, even torn or damaged content.
 //   record.5. A sealed file has its file record twice: damage to one of them has no effect.
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { readKeyId } from "@holdpoint/base/keyring.ts";
 
 /** A version that would lose something of a newer file refuses it (record.2). */
-export const SPOOL_FORMAT = 1;
+export const SPOOL_FORMAT = 2;
+/** Of files without encryption. */
+const PLAIN_FORMAT = 1;
 
 /** Types of records. The numbers are on disk and never change their meaning. */
 export const RECORD = { file: 1, request: 2, batch: 3, accounting: 4, marks: 5, decisions: 6 } as const;
@@ -32,8 +35,14 @@ export interface SpoolRecord {
 /** Binds the records of a sealed file to it. */
 export interface Seal {
   readonly segment: number;
+  /** With encryption it names the key of the file. */
   readonly salt: string;
 }
+
+/** Content at its place → readable content. null: it belongs elsewhere, or was changed. */
+export type OpenContent = (content: Buffer, offset: number) => Buffer | null;
+
+const READABLE: OpenContent = (content) => content;
 
 const PLAIN = { magic: Buffer.from("HPr\u0001", "latin1"), frameBytes: 12 } as const;
 const SEALED = { magic: Buffer.from("HPr\u0002", "latin1"), frameBytes: 20 } as const;
@@ -44,8 +53,9 @@ const SEAL_AT = 12;
 const SEAL_BYTES = 8;
 const TYPE_BYTES = 5;
 const RECORD_BYTES_MAX = 1024 * 1024 * 1024;
-/** Fixed size of a file record. */
-const FILE_RECORD_BYTES = 128;
+/** Fixed size of a file record, by format. */
+const FILE_RECORD_BYTES = { [PLAIN_FORMAT]: 128, [SPOOL_FORMAT]: 160 } as const;
+export const FILE_HEAD_BYTES_MAX = 2 * FILE_RECORD_BYTES[SPOOL_FORMAT];
 const EMPTY = Buffer.alloc(0);
 
 /** Two buffers, to avoid a copy of a large body. */
@@ -59,6 +69,16 @@ export function encodeRecord(type: RecordType, header: object, body: Buffer = EM
 /** For records without bytes of senders, or at the beginning of a file. */
 export function encodePlainRecord(type: RecordType, header: object, body: Buffer = EMPTY): Encoded {
   return encode(PLAIN, type, JSON.stringify(header), body);
+}
+
+/** The record with its content changed by `change`, which sees it in two parts. */
+export function changeContent([head, body]: Encoded, change: (parts: readonly Buffer[]) => Buffer): Encoded {
+  const content = change([head.subarray(SEALED.frameBytes), body]);
+  const frame = Buffer.allocUnsafe(SEALED.frameBytes);
+  SEALED.magic.copy(frame, 0);
+  frame.writeUInt32LE(content.length, 4);
+  frame.writeUInt32LE(crc32(content), CRC_AT);
+  return [frame, content];
 }
 
 function encode({ magic, frameBytes }: Framing, type: RecordType, json: string, body: Buffer): Encoded {
@@ -84,12 +104,11 @@ function computeSeal(frame: Buffer, { salt, segment }: Seal, offset: number): Bu
   return hash("sha256", bound, "buffer").subarray(0, SEAL_BYTES);
 }
 
-export const newSalt = (): string => randomBytes(16).toString("hex");
-
 /** The beginning of a sealed file (record.5). */
 export function encodeFileHead(seal: Seal): readonly Buffer[] {
-  const json = JSON.stringify({ format: SPOOL_FORMAT, ...seal });
-  const padded = json.padEnd(FILE_RECORD_BYTES - PLAIN.frameBytes - TYPE_BYTES);
+  const format = readKeyId(seal.salt) === null ? PLAIN_FORMAT : SPOOL_FORMAT;
+  const json = JSON.stringify({ format, ...seal });
+  const padded = json.padEnd(FILE_RECORD_BYTES[format] - PLAIN.frameBytes - TYPE_BYTES);
   const [head] = encode(PLAIN, RECORD.file, padded, EMPTY);
   return [head, Buffer.from(head)];
 }
@@ -98,11 +117,11 @@ export function bytesOfRecord(record: Encoded): number {
   return record[0].length + record[1].length;
 }
 
-/** The record at a known offset. null: it is damaged. */
-export function readRecord(file: Buffer, at: number): SpoolRecord | null {
+/** The record at a known place of the buffer. null: it is damaged. */
+export function readRecord(file: Buffer, at: number, open: OpenContent = READABLE): SpoolRecord | null {
   const framing = framingAt(file, at);
   const bytes = framing === null ? null : lengthAt(framing, file, at);
-  return framing === null || bytes === null ? null : readContent(framing, file, at, bytes);
+  return framing === null || bytes === null ? null : readContent(framing, file, { at, bytes, open });
 }
 
 /** Length of the record with this frame, or null. For reading a single record. */
@@ -126,10 +145,16 @@ function lengthAt({ frameBytes }: Framing, file: Buffer, at: number): number | n
   return length < TYPE_BYTES || length > RECORD_BYTES_MAX ? null : frameBytes + length;
 }
 
-function readContent({ frameBytes }: Framing, file: Buffer, at: number, bytes: number): SpoolRecord | null {
+function readContent(
+  { frameBytes }: Framing,
+  file: Buffer,
+  { at, bytes, open }: { readonly at: number; readonly bytes: number; readonly open: OpenContent },
+): SpoolRecord | null {
   if (at + bytes > file.length) return null;
-  const content = file.subarray(at + frameBytes, at + bytes);
-  if (crc32(content) !== file.readUInt32LE(at + CRC_AT)) return null;
+  const stored = file.subarray(at + frameBytes, at + bytes);
+  if (crc32(stored) !== file.readUInt32LE(at + CRC_AT)) return null;
+  const content = open(stored, at);
+  if (content === null || content.length < TYPE_BYTES) return null;
   const headerEnd = TYPE_BYTES + content.readUInt32LE(1);
   if (headerEnd > content.length) return null;
   const header = parseHeader(content.toString("utf8", TYPE_BYTES, headerEnd));
@@ -157,10 +182,10 @@ export interface Frames {
 export const PLAIN_FRAMES: Frames = {
   magic: PLAIN.magic,
   lengthAt: (file, at) => (at + PLAIN.frameBytes > file.length ? null : lengthAt(PLAIN, file, at)),
-  readAt: (file, at, bytes) => readContent(PLAIN, file, at, bytes),
+  readAt: (file, at, bytes) => readContent(PLAIN, file, { at, bytes, open: READABLE }),
 };
 
-export function sealedFrames(seal: Seal): Frames {
+export function sealedFrames(seal: Seal, open: OpenContent): Frames {
   return {
     magic: SEALED.magic,
     lengthAt(file, at) {
@@ -168,7 +193,7 @@ export function sealedFrames(seal: Seal): Frames {
       const shown = file.subarray(at + SEAL_AT, at + SEALED.frameBytes);
       return computeSeal(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null; // record.3
     },
-    readAt: (file, at, bytes) => readContent(SEALED, file, at, bytes),
+    readAt: (file, at, bytes) => readContent(SEALED, file, { at, bytes, open }),
   };
 }
 
@@ -183,16 +208,18 @@ export interface FileHead {
 
 /** record.2, record.5. Null: the file does not begin with a file record: it has marks, or is damaged. */
 export function readFileHead(file: Buffer): FileHead | null {
-  const [first, second] = [0, FILE_RECORD_BYTES].map((at) => {
+  const [first, ...copies] = [0, ...Object.values(FILE_RECORD_BYTES)].map((at) => {
     const record = isAt(file, at, PLAIN.magic) ? readRecord(file, at) : null;
-    return record?.type === RECORD.file ? record : null;
+    return record?.type === RECORD.file && (at === 0 || record.bytes === at) ? record : null;
   });
-  const found = first ?? (second?.bytes === FILE_RECORD_BYTES ? second : null);
+  const second = copies.find((copy) => copy !== null);
+  const found = first ?? second;
   if (found === null || found === undefined) return null;
   const { format, salt } = found.header;
   if (typeof salt !== "string") return { format: Number(format), salt: null, bytes: found.bytes, damaged: false };
-  const damaged = file.length >= 2 * FILE_RECORD_BYTES && (first === null || second === null);
-  return { format: Number(format), salt, bytes: 2 * FILE_RECORD_BYTES, damaged };
+  const bytes = 2 * found.bytes;
+  const damaged = file.length >= bytes && (first === null || second === undefined);
+  return { format: Number(format), salt, bytes, damaged };
 }
 
 export class SpoolVersionError extends Error {

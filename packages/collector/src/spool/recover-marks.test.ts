@@ -39,7 +39,7 @@ async function opened(files: FilePort, segmentBytesMax = 2500): Promise<Opened> 
   const accounting = createSpanAccounting();
   const spool = createSpool(
     { dir: DIR, segmentBytesMax, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
-    { files, clock: eagerClock, log: silent, accounting: () => accounting, buildTenant },
+    { files, clock: eagerClock, log: silent, ring: null, accounting: () => accounting, buildTenant },
   );
   const recovered = await spool.recover();
   Object.assign(accounting, recovered.accounting);

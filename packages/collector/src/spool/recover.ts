@@ -7,6 +7,7 @@
 //   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).
 import { setDone } from "./live-records.ts";
 import { basename } from "node:path";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting } from "../shared/span-accounting.ts";
@@ -50,6 +51,7 @@ interface RecoveredSegment {
 export interface RecoverPorts {
   readonly files: FilePort;
   readonly log: Log;
+  readonly ring: Keyring | null;
   readonly buildTenant: (apiKey: string, tenantId: string) => Tenant;
   readonly treeRunsKept: number;
 }
@@ -145,7 +147,8 @@ async function readFile(
     found.tidying.push(() => ports.files.rename(path, `${path}.bad`));
     return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
   }
-  const scan = path.endsWith(MARKS_SUFFIX) ? scanMarks(content, path) : scanFile(content, path, segment); // recover.3
+  const scan = path.endsWith(MARKS_SUFFIX) ? scanMarks(content, path)
+    : scanFile(content, { path, segment }, ports.ring); // recover.3
   if (scan.badStretches > 0) {
     found.badRecords += scan.badStretches;
     ports.log.error("spool_file_damaged", { file: basename(path), damaged: scan.badStretches });

@@ -4,6 +4,8 @@
 //   scan.2. A record longer than the file is the torn end of the file. The scan stops there, because the rest is
 //        content of that record.
 //   scan.3. Among marks, whose frames prove nothing, the scan skips content only when a record or the end follows it.
+import type { Keyring } from "@holdpoint/base/keyring.ts";
+import { createOpener } from "./encrypted-record.ts";
 import {
   PLAIN_FRAMES,
   readFileHead,
@@ -23,11 +25,15 @@ export interface Scan {
   readonly tornBytes: number;
 }
 
-/** A sealed file. Without its head none of its records can be told from bytes of senders. @throws {SpoolVersionError} */
-export function scanFile(file: Buffer, path: string, segment: number): Scan {
-  const head = readHead(file, path);
+/**
+ * A sealed file. Without its head none of its records can be told from bytes of senders.
+ * @throws {SpoolVersionError}
+ */
+export function scanFile(file: Buffer, at: { readonly path: string; readonly segment: number }, ring: Keyring | null): Scan {
+  const head = readHead(file, at.path);
   if (head === null || head.salt === null) return { records: [], badStretches: 0, tornBytes: file.length };
-  const found = scan(file, head.bytes, sealedFrames({ segment, salt: head.salt }), true);
+  const seal = { segment: at.segment, salt: head.salt };
+  const found = scan(file, head.bytes, sealedFrames(seal, createOpener(seal, ring)), true);
   return head.damaged ? { ...found, badStretches: found.badStretches + 1 } : found;
 }
 

@@ -12,6 +12,8 @@
 //   tree-log.ts          the place of each run, for late spans of its trace
 //   marks.ts             a file beside each segment: the parts that are done
 //   record.ts            the binary format of records
+//   encrypted-record.ts  their content, encrypted at its place
+//   file-keys.ts         the keys that files of an earlier process need
 //   record-content.ts    requests and batches as records
 //   read-record.ts       one record, by its place
 //   scan.ts, recover.ts, recover-marks.ts  reads the files of an earlier process
@@ -144,12 +146,12 @@ async function appendBatch({ body, places, covers }: BatchRecord, spool: OpenSpo
 async function readAt(
   stored: StoredRequest | StoredBatch,
   dir: string,
-  { files, log }: Pick<SpoolPorts, "files" | "log">,
+  ports: Pick<SpoolPorts, "files" | "log" | "ring">,
 ): Promise<SpoolRecord | null> {
   try {
-    return await readRecordAt(`${dir}/${segmentName(stored.segment, LOG_SUFFIX)}`, stored, files);
+    return await readRecordAt(`${dir}/${segmentName(stored.segment, LOG_SUFFIX)}`, stored, ports);
   } catch (error) {
-    log.error("spool_read_failed", { reason: error instanceof Error ? error.message : "unknown" });
+    ports.log.error("spool_read_failed", { reason: error instanceof Error ? error.message : "unknown" });
     return null;
   }
 }

@@ -28,7 +28,7 @@ for (const replaced of [false, true]) {
     const limits = { treeSegmentBytesMax: 200, treeRunsKept: 6, treeAgeMs: 60_000 };
     const trees = createTreeLog(
       { ...limits, dir: DIR, firstSegment: 0, old: [], guard },
-      { files, clock: systemClock },
+      { files, clock: systemClock, ring: null },
     );
     let runs = 0;
     const append = async () => {

@@ -3,11 +3,9 @@
 // Invariants:
 //   tree-log.1. Decisions stay in the order in which assembly made them.
 //   tree-log.2. At most `treeRunsKept` runs, none older than `treeAgeMs`, to within one segment.
-import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
-import { createAppendLog, segmentName } from "./append-log.ts";
-import type { FilePort } from "./disk/file-port.ts";
+import { type AppendLogPorts, createAppendLog, segmentName } from "./append-log.ts";
 import type { PlaceLines } from "./port.ts";
 import { scanFile } from "./scan.ts";
 import type { SegmentGuard } from "./segment-guard.ts";
@@ -44,7 +42,7 @@ export interface TreeLogOptions {
 
 export function createTreeLog(
   options: TreeLogOptions,
-  ports: { readonly files: FilePort; readonly clock: Clock },
+  ports: AppendLogPorts,
 ): TreeLog {
   const { files, clock } = ports;
   const segments: TreeSegment[] = [...options.old];
@@ -95,7 +93,7 @@ export function createTreeLog(
       const all: Decision[] = [];
       const numbers = segments.map(({ segment }) => segment);
       for (const segment of numbers)
-        for (const decision of await readDecisions(options.dir, segment, files)) all.push(decision);
+        for (const decision of await readDecisions(options.dir, segment, ports)) all.push(decision);
       return all;
     },
     bytes: () => segments.reduce((sum, one) => sum + one.bytes, 0),
@@ -115,13 +113,17 @@ export function placeLines(places: readonly Omit<TraceRunPlace, "id">[]): PlaceL
   return { runs: places.length, text };
 }
 
-async function readDecisions(dir: string, segment: number, files: FilePort): Promise<Decision[]> {
+async function readDecisions(
+  dir: string,
+  segment: number,
+  { files, ring }: Pick<AppendLogPorts, "files" | "ring">,
+): Promise<Decision[]> {
   const path = `${dir}/${segmentName(segment, TREES_SUFFIX)}`;
   try {
     const bytes = await files.size(path);
     const file = await files.openToRead(path);
     try {
-      const { records } = scanFile(await file.read(0, bytes), path, segment);
+      const { records } = scanFile(await file.read(0, bytes), { path, segment }, ring);
       return records.filter(({ type }) => type === RECORD.decisions).flatMap((record) => [...parseDecisions(record)]);
     } finally {
       await file.close();

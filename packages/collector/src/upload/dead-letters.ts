@@ -3,11 +3,15 @@
 //   dead-letters.1. A file contains no key: it names its tenant by the hash of key and X-Tenant-Id.
 //   dead-letters.2. A file appears complete or not at all: written under a temporary name, synced, then renamed. It
 //        survives a power cut from the end of its write: the folder is synced too.
+//   dead-letters.4. With encryption a file is a line that proves its key, and the rest sealed at the name of the file.
 //   dead-letters.3. The first write removes what crashes have left of earlier ones, after an hour.
 import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
+import { basename } from "node:path";
 import { makeFolder } from "@holdpoint/base/files/private-folder.ts";
+import { readKeyId, SealedValueError, type Keyring } from "@holdpoint/base/keyring.ts";
 import type { Body, BodyEncoding } from "../encode/batch-body.ts";
 import type { DropReason } from "../shared/span-accounting.ts";
+import type { KeyProof } from "../shared/key-proof.ts";
 import type { Tenant } from "../shared/tenants.ts";
 
 export interface DeadLetters {
@@ -35,7 +39,8 @@ const PART_SUFFIX = ".part";
 /** Another process may write to the same folder. */
 const PART_AGE_MS = 3_600_000;
 
-export function createDeadLetters(dir: string, now: () => number): DeadLetters {
+/** @param ring null without encryption */
+export function createDeadLetters(dir: string, now: () => number, ring: Keyring | null): DeadLetters {
   let count = 0;
   return {
     async write(body, cause, reason) {
@@ -58,7 +63,8 @@ export function createDeadLetters(dir: string, now: () => number): DeadLetters {
       const name = `${dir}/${now()}-${process.pid}-${String(count++).padStart(6, "0")}`;
       const file = await open(name + PART_SUFFIX, "wx", 0o600);
       try {
-        await file.writev([Buffer.from(`${JSON.stringify(header)}\n`), body.bytes]);
+        const letter = [Buffer.from(`${JSON.stringify(header)}\n`), body.bytes];
+        await file.writev(ring === null ? letter : sealLetter(letter, name + SUFFIX, ring));
         await file.datasync();
       } finally {
         await file.close();
@@ -103,10 +109,46 @@ export async function listDeadLetters(dir: string): Promise<string[]> {
   return names.sort().map((name) => `${dir}/${name}`);
 }
 
-/** null: unreadable or damaged. */
-export async function readDeadLetter(path: string): Promise<DeadLetter | null> {
+const PROOF_PLACE = "dead letter";
+/** Longer than the first line of any sealed letter. */
+const PROOF_BYTES = 128;
+const namePlace = (path: string): string => `dead letter ${basename(path)}`;
+
+/** dead-letters.4 */
+function sealLetter(letter: readonly Buffer[], path: string, ring: Keyring): Buffer[] {
+  return [Buffer.from(`${ring.seal("", PROOF_PLACE)}\n`), ring.sealBytes(letter, namePlace(path))];
+}
+
+/** @throws {SealedValueError} */
+function openLetter(content: Buffer, path: string, ring: Keyring | null): Buffer {
+  const lineEnd = content.indexOf(0x0a);
+  const id = readKeyId(content.toString("latin1", 0, Math.max(0, lineEnd)));
+  if (id === null) return content;
+  if (ring === null) throw new SealedValueError(`it needs the key "${id}" in HOLDPOINT_ENCRYPTION_KEYS`);
+  return ring.openBytes(content.subarray(lineEnd + 1), namePlace(path));
+}
+
+/** Of the letters in a folder; nothing for a missing one. */
+export async function listLetterProofs(dir: string): Promise<readonly KeyProof[]> {
+  const proofs: KeyProof[] = [];
+  for (const path of await listDeadLetters(dir)) {
+    const file = await open(path, "r").catch(() => null);
+    if (file === null) continue;
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(PROOF_BYTES), 0, PROOF_BYTES, 0);
+      const [proof = ""] = buffer.toString("latin1", 0, bytesRead).split("\n");
+      proofs.push({ file: path, proof, place: PROOF_PLACE });
+    } finally {
+      await file.close();
+    }
+  }
+  return proofs;
+}
+
+/** Unreadable, damaged, or sealed with a key that is not given: why. */
+export async function readDeadLetter(path: string, ring: Keyring | null): Promise<DeadLetter | string> {
   try {
-    const content = await readFile(path);
+    const content = openLetter(await readFile(path), path, ring);
     const lineEnd = content.indexOf(0x0a);
     const header = JSON.parse(content.toString("utf8", 0, Math.max(0, lineEnd))) as Header;
     const { cause, reason, tenant, tenantId, createdMs, boundary, encoding, rawBytes, offsets } = header;
@@ -118,7 +160,7 @@ export async function readDeadLetter(path: string): Promise<DeadLetter | null> {
       reason,
       bodyFor: (owner) => ({ tenant: owner, createdMs, boundary, encoding, bytes, rawBytes, offsets, first: 0 }),
     };
-  } catch {
-    return null;
+  } catch (error) {
+    return error instanceof SealedValueError ? error.message : "is not a dead letter, or is damaged";
   }
 }

@@ -126,17 +126,19 @@ export async function startCollector(
   { config, log, running }: TraceParts,
   tracesUrl: string | null,
 ): Promise<{ readonly port: number; readonly grpcPort: number; readonly recent: RecentLog }> {
-  const [{ runCollector }, { createRecentLog }] = await Promise.all([
+  const [{ runCollector }, { createRecentLog }, { openKeyring }] = await Promise.all([
     import("@holdpoint/collector/service/open-collector.ts"),
     import("@holdpoint/base/log/recent-log.ts"),
+    import("@holdpoint/base/config/encryption-keys.ts"),
   ]);
+  const ring = await openKeyring(config);
   const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
   const at = { name: "HTTP_PORT", host: config.host, port: config.httpPort };
   const reserved = [config.httpPort, config.tracePort]; // an exporter of OTLP over HTTP must not reach gRPC
   const grpcAt = { name: "GRPC_PORT", host: config.host, port: config.grpcPort ?? GRPC_PORT, reserved };
   const collector = await onPort(host, grpcAt, (grpcPort) =>
     onPort(host, at, async (httpPort) => {
-      const one = runCollector(localBackend({ ...config, httpPort, grpcPort }, tracesUrl), recent);
+      const one = runCollector(localBackend({ ...config, httpPort, grpcPort }, tracesUrl), recent, ring);
       await one.start();
       return one;
     }),

@@ -8,7 +8,6 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Dumpable } from "@holdpoint/server/storage/dump/dump.ts";
 import type { Versions } from "@holdpoint/server/storage/shared/schema-version.ts";
-import { openKeys } from "./encryption.ts";
 import { readAddress } from "./database-address.ts";
 import { readTableConfig, openLog, type Host, readLimits } from "./host.ts";
 
@@ -17,6 +16,7 @@ export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits
 /** @param library version of LangGraph, recorded beside the data */
 export async function openStorage(host: Host, config: AgentConfig, library: string, log: Log): Promise<OpenedStorage> {
   const versions = { holdpoint: host.product.version, library };
+  const { openKeys } = await import("@holdpoint/base/config/encryption-keys.ts");
   const keys = await openKeys(config);
   const address = readAddress(config);
   if (address !== null) {
