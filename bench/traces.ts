@@ -7,6 +7,7 @@ import { systemClock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { changesOfBatch } from "@holdpoint/collector/traces/run-change.ts";
 import { createTraceServer } from "@holdpoint/collector/traces/server.ts";
+import { runRing } from "../test/fakes/keys.ts";
 import { median } from "./measure.ts";
 
 const RUNS = 10_000;
@@ -50,8 +51,9 @@ export async function benchTraces(): Promise<void> {
     runsMax: 10 * RUNS,
     traceBytesMax: 2 ** 30,
     traceAgeMax: 2 ** 40,
+    search: true,
   };
-  const server = createTraceServer(config, { clock: systemClock, log, version: "bench" });
+  const server = createTraceServer(config, { clock: systemClock, log, ring: runRing, version: "bench" });
   await server.start();
   try {
     const written = await timed(async () => {

@@ -138,7 +138,7 @@ async function startTraces(dir: string) {
     write: (line) => void said.push(line),
   });
   const config = readConfig({ HOLDPOINT_DATA_DIR: dir, TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
-  const server = createTraceServer(config, { clock: systemClock, log, version: "0.0.0" });
+  const server = createTraceServer(config, { clock: systemClock, log, ring: null, version: "0.0.0" });
   await server.start();
   return { server, said, url: `http://127.0.0.1:${server.address().port}` };
 }

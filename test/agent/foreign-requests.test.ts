@@ -28,10 +28,10 @@ const APP = "https://app.example.com";
 const EVIL = "https://evil.example";
 const folder = temporaryFolder();
 const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-const limits = { traceBytesMax: 10_000_000, traceAgeMax: 3_600_000 };
+const limits = { traceBytesMax: 10_000_000, traceAgeMax: 3_600_000, search: null };
 const store = createTraceServer(
   { tracePort: 0, dataDir: folder, allowedHosts: ["host.docker.internal"], ...limits },
-  { clock: systemClock, log: silent, version: "0" },
+  { clock: systemClock, log: silent, ring: null, version: "0" },
 );
 await store.start();
 const traces = { url: `http://127.0.0.1:${store.address().port}` };

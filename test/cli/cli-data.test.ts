@@ -172,7 +172,7 @@ test("collector check tests the trace store of the data folder's server, and no 
   const dataDir = temporaryFolder();
   t.after(() => removeFolder(dataDir));
   const config = readConfig({ TRACES_PORT: "0", HOLDPOINT_DATA_DIR: dataDir }, TRACE_SETTINGS, () => assert.fail());
-  const traces = createTraceServer(config, { clock: systemClock, log: silent, version: "1" });
+  const traces = createTraceServer(config, { clock: systemClock, log: silent, ring: null, version: "1" });
   await traces.start();
   t.after(() => traces.stop());
   const tracesUrl = `http://127.0.0.1:${traces.address().port}`;

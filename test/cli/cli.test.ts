@@ -28,7 +28,7 @@ const folder = temporaryFolder();
 const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
 
 before(async () => {
-  const limits = { traceBytesMax: 10_000_000, traceAgeMax: 3_600_000 };
+  const limits = { traceBytesMax: 10_000_000, traceAgeMax: 3_600_000, search: null };
   traces = createTraceServer(
     {
       allowedHosts: null,
@@ -36,7 +36,7 @@ before(async () => {
       dataDir: join(folder, "traces"),
       ...limits,
     },
-    { clock: systemClock, log: silent, version: "0" },
+    { clock: systemClock, log: silent, ring: null, version: "0" },
   );
   await traces.start();
   server = await startServerHere();

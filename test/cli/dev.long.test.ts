@@ -184,7 +184,7 @@ async function readTrace(folder: string, threadId: string): Promise<{ readonly r
     () => "",
   );
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-  const store = createTraceServer(config, { clock: systemClock, log, version: "0.0.0" });
+  const store = createTraceServer(config, { clock: systemClock, log, ring: null, version: "0.0.0" });
   await store.start();
   try {
     const server = { url: `http://127.0.0.1:${store.address().port}` };

@@ -57,7 +57,9 @@ async function fill({ collector }: Started): Promise<void> {
     const span = buildSpan(trace, 0, undefined, { attributes });
     await collector.send(protobufRequest([span]), headers);
     const logs = { method: "POST", headers: { ...headers, "content-type": "application/x-protobuf" } };
-    const body = new Uint8Array(protobufLogs([buildRecord(span, "gen_ai.user.message", { body: { content: `${CANARY} said` } })]));
+    const body = new Uint8Array(
+      protobufLogs([buildRecord(span, "gen_ai.user.message", { body: { content: `${CANARY} said` } })]),
+    );
     await fetch(`${collector.url}/v1/logs`, { ...logs, body });
   }
   while (listFiles(collector, ".dead").length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -124,29 +126,33 @@ test("a file whose key is missing or another one stops the start, which changes 
   }
 });
 
-test("a key is changed: files of both are read, and the old one is listed until no file needs it", PATIENCE, async (t) => {
-  const dir = await makeFolder(t);
-  const listed = ({ collector }: Started): unknown => {
-    const line = collector.log.find((one) => one.includes('"collector_keys"')) ?? "{}";
-    const { newest, in_use: used } = JSON.parse(line) as { newest: string; in_use: string[] };
-    return [newest, used.toSorted()];
-  };
-  const first = await start(dir, K1);
-  await fill(first);
-  await stop(first);
-  const second = await start(dir, `${K2},${K1}`);
-  assert.deepEqual(listed(second), ["k2", ["k1"]]);
-  await fill(second);
-  await stop(second);
-  const third = await start(dir, `${K2},${K1}`, true);
-  assert.deepEqual(listed(third), ["k2", ["k1", "k2"]]);
-  await third.backend.when(() => third.backend.runs.length > 1);
-  await stop(third);
-  for (const path of listFiles(join(dir, "spool"), "").filter((one) => /\.(dead|fwd|trees)$/.test(one))) rmSync(path);
-  const last = await start(dir, K2, true);
-  assert.deepEqual(findIn(dir), []);
-  await stop(last);
-});
+test(
+  "a key is changed: files of both are read, and the old one is listed until no file needs it",
+  PATIENCE,
+  async (t) => {
+    const dir = await makeFolder(t);
+    const listed = ({ collector }: Started): unknown => {
+      const line = collector.log.find((one) => one.includes('"collector_keys"')) ?? "{}";
+      const { newest, in_use: used } = JSON.parse(line) as { newest: string; in_use: string[] };
+      return [newest, used.toSorted()];
+    };
+    const first = await start(dir, K1);
+    await fill(first);
+    await stop(first);
+    const second = await start(dir, `${K2},${K1}`);
+    assert.deepEqual(listed(second), ["k2", ["k1"]]);
+    await fill(second);
+    await stop(second);
+    const third = await start(dir, `${K2},${K1}`, true);
+    assert.deepEqual(listed(third), ["k2", ["k1", "k2"]]);
+    await third.backend.when(() => third.backend.runs.length > 1);
+    await stop(third);
+    for (const path of listFiles(join(dir, "spool"), "").filter((one) => /\.(dead|fwd|trees)$/.test(one))) rmSync(path);
+    const last = await start(dir, K2, true);
+    assert.deepEqual(findIn(dir), []);
+    await stop(last);
+  },
+);
 
 test("a dead letter opens under its own name alone, in any folder, and replay sends it", PATIENCE, async (t) => {
   const [dir, other] = [await makeFolder(t), await makeFolder(t)];

@@ -21,7 +21,14 @@ export interface TestCollector {
 }
 
 export function testConfig(env: Readonly<Record<string, string>>): CollectorConfig {
-  const given = { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", orphanTimeoutMs: "50", ...runKeys, ...env };
+  const given = {
+    HTTP_PORT: "0",
+    FLUSH_INTERVAL_MS: "20",
+    RETRY_BACKOFF_MS: "1",
+    orphanTimeoutMs: "50",
+    ...runKeys,
+    ...env,
+  };
   return { ...readTestLimits(given), ...readConfig(given, collectorSettings, () => "") };
 }
 

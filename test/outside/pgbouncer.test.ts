@@ -57,8 +57,8 @@ test("an answer at one process becomes a run of another, behind a pooler of tran
 test("the trace store stores and finds a run behind a pooler of transactions (pgbouncer.2)", async () => {
   const { direct, uri } = await newPooled();
   const open = async () => openPlainDatabase({ uri, directUri: direct, poolMax: 4, log: SILENT });
-  const bounds = { traceBytesMax: 1_000_000, traceAgeMax: 86_400_000 };
-  const store = createSharedTraceStore(open, bounds, { clock: systemClock, log: SILENT });
+  const bounds = { traceBytesMax: 1_000_000, traceAgeMax: 86_400_000, search: null };
+  const store = createSharedTraceStore(open, bounds, { clock: systemClock, log: SILENT, ring: null });
   await store.start();
   beforeDrop(() => Promise.resolve(store.stop()));
   await store.write(post(run(1, 1, { name: "behind" })));

@@ -13,9 +13,7 @@ export function refuseKeys(reason: string): ConfigError {
 }
 
 /** Newest first; none without encryption. @throws {ConfigError} */
-export async function openKeys(config: {
-  readonly encryptionKeys: string | null;
-}): Promise<readonly EncryptionKey[]> {
+export async function openKeys(config: { readonly encryptionKeys: string | null }): Promise<readonly EncryptionKey[]> {
   try {
     return await readKeys(config.encryptionKeys, async (program, args) => {
       try {

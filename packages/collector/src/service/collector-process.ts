@@ -2,6 +2,7 @@
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { stopPart } from "@holdpoint/base/lifecycle.ts";
 import { openKeyring } from "@holdpoint/base/config/encryption-keys.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import type { TraceSql } from "../traces/postgres/sql.ts";
@@ -55,9 +56,10 @@ export async function openTraceServer(
 ): Promise<TraceServer> {
   const { log, version, queries = true } = ports;
   const { createTraceServer } = await import("../traces/server.ts");
-  const store = await createSharedStore(config, ports);
+  const ring = await openKeyring(config);
+  const store = await createSharedStore(config, ports, ring);
   const shared = store === null ? {} : { store };
-  const traces = createTraceServer(config, { clock: systemClock, log, version, queries, ...shared });
+  const traces = createTraceServer(config, { clock: systemClock, log, ring, version, queries, ...shared });
   await traces.start();
   const place = store === null ? { folder: config.dataDir } : { database: "PostgreSQL" };
   log.info("local_trace_store", { url: localUrl(traces.address().port), ...place });
@@ -68,9 +70,10 @@ export async function openTraceServer(
 async function createSharedStore(
   config: TraceConfig,
   { log, openSql }: CollectorProcessPorts,
+  ring: Keyring | null,
 ): Promise<TraceStore | null> {
   if (config.databaseUri === null) return null;
   if (openSql === undefined) throw new Error("DATABASE_URI needs the program `holdpoint collector`");
   const { createSharedTraceStore } = await import("../traces/postgres/store.ts");
-  return createSharedTraceStore(() => openSql(config, log), config, { clock: systemClock, log });
+  return createSharedTraceStore(() => openSql(config, log), config, { clock: systemClock, log, ring });
 }

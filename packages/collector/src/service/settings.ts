@@ -1,6 +1,6 @@
 // Settings of the collector: one table, which main reads through base/config. Names and defaults of the first ten never
 // change; the LANGSMITH_… names are aliases with lower precedence.
-import { ENCRYPTION_SETTINGS } from "@holdpoint/base/config/encryption-settings.ts";
+import { KEY_SETTINGS } from "@holdpoint/base/config/encryption-settings.ts";
 import { HOST_SETTINGS } from "@holdpoint/base/config/host-settings.ts";
 import { INGEST_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
 import type { CollectorLimits } from "./limits.ts";
@@ -72,7 +72,7 @@ export const collectorSettings = {
     { meaning: "Shortest delay before the first retry; it doubles each time." },
   ),
 
-  ...ENCRYPTION_SETTINGS,
+  ...KEY_SETTINGS,
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
   ...HOST_SETTINGS,
   spoolDir: text("SPOOL_DIR", null, {

@@ -85,10 +85,7 @@ interface LogState {
   closed: boolean;
 }
 
-export function createAppendLog(
-  options: AppendLogOptions,
-  ports: AppendLogPorts,
-): AppendLog {
+export function createAppendLog(options: AppendLogOptions, ports: AppendLogPorts): AppendLog {
   const segment = options.firstSegment - 1;
   const log: LogState = {
     options,

@@ -10,7 +10,11 @@ const makeRing = (byte: number, id = "k1"): Keyring => createKeyring([{ id, key:
 const ring = makeRing(1);
 
 /** A file with these records, each sealed for the place where it stands. */
-function buildFile(seal: Seal, build: (at: number, offset: number) => readonly [Buffer, Buffer], count: number): Buffer {
+function buildFile(
+  seal: Seal,
+  build: (at: number, offset: number) => readonly [Buffer, Buffer],
+  count: number,
+): Buffer {
   const parts = [...encodeFileHead(seal)];
   let offset = parts.reduce((sum, { length }) => sum + length, 0);
   for (let at = 0; at < count; at++) {
@@ -24,7 +28,8 @@ function buildFile(seal: Seal, build: (at: number, offset: number) => readonly [
 
 const encode = (at: number) => encodeRecord(RECORD.request, { at }, Buffer.from(`content ${at}`));
 const scan = (file: Buffer, by: Keyring | null): Scan => scanFile(file, { path: "x", segment: 7 }, by);
-const read = (file: Buffer, by: Keyring | null): readonly string[] => scan(file, by).records.map(({ body }) => body.toString());
+const read = (file: Buffer, by: Keyring | null): readonly string[] =>
+  scan(file, by).records.map(({ body }) => body.toString());
 
 test("records read back, and their file has none of their bytes", () => {
   const seal = createSeal(7, ring);

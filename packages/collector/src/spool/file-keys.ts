@@ -12,7 +12,7 @@ export async function listFileProofs(
   files: FilePort,
 ): Promise<readonly KeyProof[]> {
   const proofs: KeyProof[] = [];
-  for (const name of (await files.list(dir).catch(() => [])).toSorted()) {
+  for (const name of await files.list(dir).catch(() => [])) {
     const segment = suffixes.map((suffix) => parseSegment(name, suffix)).find((one) => one !== null) ?? null;
     if (segment === null) continue;
     const path = `${dir}/${name}`;

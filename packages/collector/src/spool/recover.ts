@@ -147,7 +147,8 @@ async function readFile(
     found.tidying.push(() => ports.files.rename(path, `${path}.bad`));
     return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
   }
-  const scan = path.endsWith(MARKS_SUFFIX) ? scanMarks(content, path)
+  const scan = path.endsWith(MARKS_SUFFIX)
+    ? scanMarks(content, path)
     : scanFile(content, { path, segment }, ports.ring); // recover.3
   if (scan.badStretches > 0) {
     found.badRecords += scan.badStretches;

@@ -29,7 +29,11 @@ export interface Scan {
  * A sealed file. Without its head none of its records can be told from bytes of senders.
  * @throws {SpoolVersionError}
  */
-export function scanFile(file: Buffer, at: { readonly path: string; readonly segment: number }, ring: Keyring | null): Scan {
+export function scanFile(
+  file: Buffer,
+  at: { readonly path: string; readonly segment: number },
+  ring: Keyring | null,
+): Scan {
   const head = readHead(file, at.path);
   if (head === null || head.salt === null) return { records: [], badStretches: 0, tornBytes: file.length };
   const seal = { segment: at.segment, salt: head.salt };

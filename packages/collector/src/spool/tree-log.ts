@@ -40,10 +40,7 @@ export interface TreeLogOptions {
   readonly guard: Pick<SegmentGuard, "note" | "isOwn" | "forget">;
 }
 
-export function createTreeLog(
-  options: TreeLogOptions,
-  ports: AppendLogPorts,
-): TreeLog {
+export function createTreeLog(options: TreeLogOptions, ports: AppendLogPorts): TreeLog {
   const { files, clock } = ports;
   const segments: TreeSegment[] = [...options.old];
   let removing: Promise<void> = Promise.resolve();

@@ -77,6 +77,11 @@ export const VERSIONS: readonly string[] = [
     words, content = '', contentless_delete = 1, detail = none, prefix = '2 3', tokenize = "ascii"
   );
   `,
+  // Of runs from before, main has the type in plain text.
+  `
+  ALTER TABLE runs ADD COLUMN type TEXT;
+  CREATE TABLE keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL);
+  `,
 ];
 
 export class TraceDatabaseError extends Error {

@@ -80,15 +80,18 @@ function lastFirst(nodes: readonly Node[]): readonly Node[] {
 }
 
 const SMALL_OUTPUT_BYTES = 200;
+/** A small output, sealed. */
+const SEALED_OUTPUT_BYTES = 400;
 
-/** @param text null if it is longer than SMALL_OUTPUT_BYTES */
+/** @param bytes as stored @param text opened; null if it is stored in more than SEALED_OUTPUT_BYTES */
 export function hasOutput(bytes: number, text: string | null): boolean {
-  return bytes > SMALL_OUTPUT_BYTES || (text !== null && !isEmpty(JSON.parse(text)));
+  if (text === null) return bytes > SMALL_OUTPUT_BYTES;
+  return Buffer.byteLength(text) > SMALL_OUTPUT_BYTES || !isEmpty(JSON.parse(text));
 }
 
 /** For the SQL of hasOutput(): long outputs are not read. */
 export const OUTPUT_SIZE = `coalesce(octet_length(outputs), 0) AS output_bytes,
-  CASE WHEN octet_length(outputs) <= ${SMALL_OUTPUT_BYTES} THEN outputs END AS small_output`;
+  CASE WHEN octet_length(outputs) <= ${SEALED_OUTPUT_BYTES} THEN outputs END AS small_output`;
 
 function isEmpty(value: unknown): boolean {
   if (value === null || value === "") return true;

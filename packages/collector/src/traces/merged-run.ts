@@ -1,4 +1,5 @@
 // Merged run: the stored state of a run and a change of it as the run's new state, and what its trace has of it. Pure.
+import { hash } from "node:crypto";
 import { createWordBag, type WordBag } from "@holdpoint/api/text/search-words.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { hasOutput } from "./final-output.ts";
@@ -46,7 +47,7 @@ export function mergeRun(
   return { ...placed, fields, share, summary: formatSummary(placed.main, fields, share) };
 }
 
-/** @param row with `main`, `facts` and the fields */
+/** @param row with `main`, `facts` and the fields, opened */
 export function toStoredRun(row: Row): StoredRun {
   const fields: Partial<Record<Field, string>> = {};
   for (const field of FIELDS) {
@@ -64,6 +65,11 @@ export function toStoredRun(row: Row): StoredRun {
 export function readNames(main: JsonObject): { readonly project: string; readonly name: string } {
   const [project, name] = [main["session_name"], main["name"]];
   return { project: typeof project === "string" ? project : "default", name: typeof name === "string" ? name : "" };
+}
+
+/** Of any length of key and value. */
+export function hashTag(tag: Tag): string {
+  return hash("sha256", JSON.stringify(tag), "base64url").slice(0, 22);
 }
 
 export type Tag = readonly [kind: "model" | "tool" | "metadata" | "tag", key: string, value: string];
@@ -101,7 +107,7 @@ function readKind(metadata: Metadata): "run" | "wait" | null {
   return kind === "run" || kind === "wait" ? kind : null;
 }
 
-/** @param row of STORY_RUNS */
+/** @param row of STORY_RUNS, opened */
 export function toStoryRun(row: Row): StoryRun {
   const { start, end, status, facts } = JSON.parse(String(row["facts"])) as Share;
   const [kind, type, small] = [readKind(facts.metadata), row["type"], row["small_output"]];

@@ -5,12 +5,14 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { TraceItem, TraceStatus } from "@holdpoint/api/traces/traces.ts";
 import type { Database, Row } from "./database.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import { finalOutputRun } from "./final-output.ts";
-import { toStoryRun } from "./merged-run.ts";
+import { hashTag } from "./merged-run.ts";
 import { FIELDS } from "./run-change.ts";
 import { formatRun, formatTrace, toTraceItem, TRACE_COLUMNS } from "./replies.ts";
-import { STORY_RUNS } from "./write-run.ts";
+import { readFileSizes, readIfOpened, type SealedCells } from "./sealed-cells.ts";
+import { FILE_SIZE, readStory } from "./write-run.ts";
 
 export interface TraceSearch {
   readonly project: string | null;
@@ -65,17 +67,21 @@ export interface TraceQueries {
   projects(): readonly TraceProject[];
 }
 
-export function createTraceQueries(db: Database): TraceQueries {
+export function createTraceQueries(
+  db: Database,
+  { cells, isSearched }: { readonly cells: SealedCells; readonly isSearched: boolean },
+): TraceQueries {
   const readItem = (row: Row): TraceItem => {
     const sql = "SELECT value FROM tags WHERE trace_id = ? AND kind = 'model' ORDER BY value";
     return toTraceItem(
-      row,
+      openItem(cells, row),
       db.all(sql, String(row["trace_id"])).map(({ value }) => String(value)),
     );
   };
   return {
     search(search) {
-      const { where, parameters } = buildConditions(search);
+      checkSearch(search, isSearched);
+      const { where, parameters } = buildConditions(search, cells.ring !== null);
       const rows = db.all(
         `SELECT ${TRACE_COLUMNS} FROM traces ${where} ORDER BY started DESC, trace_id DESC LIMIT ?`,
         ...parameters,
@@ -86,26 +92,37 @@ export function createTraceQueries(db: Database): TraceQueries {
     trace(traceId) {
       const row = db.get(`SELECT ${TRACE_COLUMNS} FROM traces WHERE trace_id = ?`, traceId);
       if (row === null) return null;
-      const runs = db.all("SELECT summary FROM runs WHERE trace_id = ? ORDER BY dotted_order", traceId);
-      return formatTrace(readItem(row), runs);
+      const runs = db.all(
+        "SELECT run_id, trace_id, summary FROM runs WHERE trace_id = ? ORDER BY dotted_order",
+        traceId,
+      );
+      return formatTrace(
+        readItem(row),
+        runs.map((one) => cells.open("runs", one)),
+      );
     },
     run(runId) {
       const row = db.get(
-        `SELECT trace_id, dotted_order, summary, ${FIELDS.join(", ")} FROM runs WHERE run_id = ?`,
+        `SELECT run_id, trace_id, dotted_order, summary, ${FIELDS.join(", ")} FROM runs WHERE run_id = ?`,
         runId,
       );
       if (row === null) return null;
       const [order, traceId] = [String(row["dotted_order"]), String(row["trace_id"])];
       return formatRun({
-        row,
-        files: db.all("SELECT name, type, length(bytes) AS bytes FROM attachments WHERE run_id = ?", runId),
+        row: cells.open("runs", row),
+        files: readFileSizes(cells, db.all(`SELECT name, type, ${FILE_SIZE} FROM attachments WHERE run_id = ?`, runId)),
         costs: db.all(COSTS_BELOW, traceId, order, order.length + 1, `${order}.`),
-        final: order.includes(".") ? null : findFinal(db, traceId),
+        final: order.includes(".") ? null : findFinal(db, cells, traceId),
       });
     },
     attachment(runId, name) {
-      const row = db.get("SELECT type, bytes FROM attachments WHERE run_id = ? AND name = ?", runId, name);
-      return row === null ? null : { type: String(row["type"]), bytes: row["bytes"] as Uint8Array };
+      const row = db.get(
+        "SELECT run_id, name, type, bytes FROM attachments WHERE run_id = ? AND name = ?",
+        runId,
+        name,
+      );
+      if (row === null) return null;
+      return { type: String(row["type"]), bytes: cells.open("attachments", row)["bytes"] as Uint8Array };
     },
     projects: () =>
       db
@@ -125,15 +142,32 @@ export function cutPage(found: readonly TraceItem[], limit: number): TracePage {
 const COSTS_BELOW =
   "SELECT dotted_order, cost FROM costs WHERE trace_id = ? AND (dotted_order = ? OR substr(dotted_order, 1, ?) = ?)";
 
-function findFinal(db: Database, traceId: string): Row | null {
-  const rows = db.all(`${STORY_RUNS} WHERE trace_id = ? ORDER BY dotted_order`, traceId);
-  const id = finalOutputRun(rows.map(toStoryRun));
-  return id === null
-    ? null
-    : db.get("SELECT run_id, main ->> '$.name' AS name, outputs FROM runs WHERE run_id = ?", id);
+function findFinal(db: Database, cells: SealedCells, traceId: string): Row | null {
+  const id = finalOutputRun(readStory(db, cells, traceId));
+  const row = id === null ? null : db.get("SELECT run_id, trace_id, main, outputs FROM runs WHERE run_id = ?", id);
+  return row === null ? null : readNamed(cells.open("runs", row));
 }
 
-function buildConditions(search: TraceSearch): {
+/** @param row with `main` */
+export function readNamed(row: Row): Row {
+  return { ...row, name: (JSON.parse(String(row["main"])) as Row)["name"] };
+}
+
+/** @param row of TRACE_COLUMNS @returns without what does not open */
+export function openItem(cells: SealedCells, row: Row): Row {
+  return readIfOpened(() => cells.open("traces", row)) ?? { ...row, error: null, input: null, output: null };
+}
+
+/** @throws {ApiError} `search_off` for words in a store that keeps none */
+export function checkSearch({ words }: TraceSearch, isSearched: boolean): void {
+  if (words.length > 0 && !isSearched)
+    throw new ApiError("search_off", "The trace store keeps no words (HOLDPOINT_SEARCH): use filters.");
+}
+
+function buildConditions(
+  search: TraceSearch,
+  isSealed: boolean,
+): {
   readonly where: string;
   readonly parameters: readonly SQLInputValue[];
 } {
@@ -150,6 +184,17 @@ function buildConditions(search: TraceSearch): {
       key,
       value,
     );
+  const addHashed = (kind: "metadata" | "tag", key: string, value: string): void =>
+    isSealed
+      ? add(
+          `EXISTS (SELECT 1 FROM tags WHERE tags.trace_id = traces.trace_id AND kind = ?
+                      AND ((key = ? AND value = ?) OR (key = '' AND value = ?)))`,
+          kind,
+          key,
+          value,
+          hashTag([kind, key, value]),
+        )
+      : addTag(kind, key, value);
   if (search.project !== null) add("project = ?", search.project);
   if (search.threadId !== null) add("thread_id = ?", search.threadId);
   if (search.status !== null) add("status = ?", search.status);
@@ -160,8 +205,8 @@ function buildConditions(search: TraceSearch): {
   if (search.to !== null) add("started < ?", search.to);
   if (search.model !== null) addTag("model", "", search.model);
   if (search.tool !== null) addTag("tool", "", search.tool);
-  if (search.tag !== null) addTag("tag", "", search.tag);
-  for (const [key, value] of search.metadata) addTag("metadata", key, value);
+  if (search.tag !== null) addHashed("tag", "", search.tag);
+  for (const [key, value] of search.metadata) addHashed("metadata", key, value);
   if (search.words.length > 0) {
     const text = search.words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`).join(" AND "); // search-words.1
     add(

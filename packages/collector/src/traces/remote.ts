@@ -46,6 +46,7 @@ async function asked({ url, key }: RemoteStore, path: string, { params, query }:
   }
   if (status === 200 && isJson(body)) return { status, body };
   if (status === 404) throw new ApiError("trace_not_found", "The trace store of TRACES does not have it.");
+  if (status === 409) throw new ApiError("search_off", "The trace store of TRACES keeps no words: use filters.");
   if (status === 400 || status === 422)
     throw new ApiError("invalid_request", "The trace store of TRACES rejected the filters.");
   if (status === 401 || status === 403) throw unreachable(url, "rejects this server: check TRACES_KEY");

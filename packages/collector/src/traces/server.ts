@@ -7,6 +7,8 @@
 //   run-change.ts   an upload's data of one run
 //   write.ts        run changes to rows, within the limits of the store
 //   write-run.ts    one run change to the rows of its run
+//   sealed-cells.ts contents, sealed with the keys of the operator
+//   trace-keys.ts   the keys that stored rows need
 //   merged-run.ts   a change on top of the stored run
 //   story.ts        status, times, waits and result of a whole trace
 //   preview.ts      inputs and outputs as one line
@@ -23,6 +25,7 @@
 import type { RequestListener } from "node:http";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { group, type Service } from "@holdpoint/base/lifecycle.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { DATABASE_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
 import { createApp } from "@holdpoint/base/http/server/app.ts";
@@ -42,19 +45,21 @@ const LOOPBACK = "127.0.0.1";
 const QUERY_BODY_BYTES_MAX = 1024;
 
 export function createTraceServer(
-  config: Omit<TraceConfig, keyof typeof DATABASE_SETTINGS>,
+  config: Omit<TraceConfig, keyof typeof DATABASE_SETTINGS | "encryptionKeys">,
   ports: {
     readonly clock: Clock;
     readonly log: Log;
     readonly version: string;
+    /** Null without encryption. */
+    readonly ring: Keyring | null;
     /** False: the port takes uploads, and no one reads traces there. */
     readonly queries?: boolean;
     /** Instead of the file in the data folder. */
     readonly store?: TraceStore;
   },
 ): TraceServer {
-  const { clock, log, version, queries = true } = ports;
-  const store = ports.store ?? createTraceStore(config.dataDir, config, { clock, log });
+  const { clock, log, ring, version, queries = true } = ports;
+  const store = ports.store ?? createTraceStore(config.dataDir, config, { clock, log, ring });
   const hosts = { loopback: true, allowed: config.allowedHosts };
   const ingest = createIngest({ store, hosts, version, log });
   const questions = createApp({

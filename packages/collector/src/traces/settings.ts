@@ -1,4 +1,5 @@
 // Settings of the local trace store: its limits.
+import { ENCRYPTION_SETTINGS } from "@holdpoint/base/config/encryption-settings.ts";
 import { HOST_SETTINGS } from "@holdpoint/base/config/host-settings.ts";
 import { DATA_SETTINGS, DATABASE_SETTINGS } from "@holdpoint/base/config/shared-settings.ts";
 import { durationMs, integer, type Config } from "@holdpoint/base/config/config.ts";
@@ -15,6 +16,7 @@ export const TRACE_SETTINGS = {
   ...HOST_SETTINGS,
   ...DATA_SETTINGS,
   ...DATABASE_SETTINGS,
+  ...ENCRYPTION_SETTINGS,
   traceBytesMax: integer(
     "TRACES_MAX_BYTES",
     1024 * MIB,

@@ -10,6 +10,7 @@ import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { openDatabase, VERSIONS } from "./database.ts";
 import { ALL, MIB, names, post, run, START, testTraceStore, uuid } from "./store.contract.ts";
+import { runRing as ring } from "../../../../test/fakes/keys.ts";
 import { createTraceStore } from "./store.ts";
 
 const log = createLog({ level: "error", json: true, secrets: [], now: () => START, write: () => undefined });
@@ -26,8 +27,9 @@ async function open(t: TestContext, limits: { runs?: number; bytes?: number; fol
     runsMax: limits.runs ?? 10_000,
     traceBytesMax: limits.bytes ?? 64 * MIB,
     traceAgeMax: 3_600_000,
+    search: true,
   };
-  const store = createTraceStore(folder, config, { clock, log });
+  const store = createTraceStore(folder, config, { clock, log, ring });
   await store.start();
   t.after(async () => {
     await store.stop();

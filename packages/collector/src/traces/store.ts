@@ -2,6 +2,7 @@
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
+import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { openDatabase, type Database } from "./database.ts";
 import {
@@ -13,7 +14,9 @@ import {
   type TraceSearch,
 } from "./query.ts";
 import type { RunChange } from "./run-change.ts";
+import { createSealedCells } from "./sealed-cells.ts";
 import type { TraceConfig } from "./settings.ts";
+import { claimTraceKeys, type KeyMarks } from "./trace-keys.ts";
 import { createTraceWriter, type TraceWriter, type Written } from "./write.ts";
 
 /** The port of the read API and of uploads. Two adapters: this file on SQLite, and postgres/ for many processes. */
@@ -32,6 +35,27 @@ export interface TraceStore extends Service {
   readonly problem: () => string | null;
 }
 
+export interface TraceStorePorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Seals what runs contain; null without encryption. */
+  readonly ring: Keyring | null;
+}
+
+function keyMarks(db: Database): KeyMarks {
+  const cells = ["runs.main", "attachments.bytes", "traces.error", "traces.input", "traces.output"];
+  return {
+    add: (id, proof) => db.run("INSERT INTO keys (id, proof) VALUES (?, ?)", id, proof),
+    remove: (id) => db.run("DELETE FROM keys WHERE id = ?", id),
+    isUsed: (beginning) =>
+      cells.some((cell) => {
+        const [table = "", column = ""] = cell.split(".");
+        const sql = `SELECT 1 FROM ${table} WHERE CAST(substr(${column}, 1, ?) AS TEXT) = ? LIMIT 1`;
+        return db.get(sql, beginning.length, beginning) !== null;
+      }),
+  };
+}
+
 export interface LocalTraceStore extends TraceStore {
   readonly totals: TraceWriter["totals"];
 }
@@ -42,10 +66,10 @@ const RUNS_MAX = 200_000;
 
 export function createTraceStore(
   folder: string,
-  config: Pick<TraceConfig, "traceBytesMax" | "traceAgeMax"> & { readonly runsMax?: number },
-  ports: { readonly clock: Clock; readonly log: Log },
+  config: Pick<TraceConfig, "traceBytesMax" | "traceAgeMax" | "search"> & { readonly runsMax?: number },
+  ports: TraceStorePorts,
 ): LocalTraceStore {
-  const { clock, log } = ports;
+  const { clock, log, ring } = ports;
   let open: { readonly db: Database; readonly writer: TraceWriter; readonly queries: TraceQueries } | null = null;
   let cancelSweep: () => void = () => undefined;
   const opened = (): NonNullable<typeof open> => {
@@ -69,7 +93,14 @@ export function createTraceStore(
     async start() {
       const db = openDatabase(folder, clock, log);
       const bounds = { runsMax: config.runsMax ?? RUNS_MAX, bytesMax: config.traceBytesMax };
-      open = { db, writer: createTraceWriter(db, bounds), queries: createTraceQueries(db) };
+      const contents = { cells: createSealedCells(ring), isSearched: config.search ?? ring === null };
+      try {
+        await claimTraceKeys(db.all("SELECT id, proof FROM keys"), keyMarks(db), ports);
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+      open = { db, writer: createTraceWriter(db, bounds, contents), queries: createTraceQueries(db, contents) };
       cancelSweep = clock.after(SWEEP_EVERY_MS, sweep);
     },
     async stop() {

@@ -7,6 +7,7 @@ import type { Database } from "./database.ts";
 import { OUTPUT_SIZE } from "./final-output.ts";
 import {
   addWords,
+  hashTag,
   isAgentSpan,
   listTags,
   mergeRun,
@@ -17,11 +18,13 @@ import {
   type MergedRun,
   type PlacedRun,
   type StoredRun,
+  type Tag,
 } from "./merged-run.ts";
 import { formatPreview } from "./preview.ts";
 import { FIELDS, type RunChange } from "./run-change.ts";
 import { clipped, type Share } from "./run-share.ts";
-import { tellStory } from "./story.ts";
+import { HEAD_BYTES, readFileSizes, readIfOpened, readOpened, type SealedCells } from "./sealed-cells.ts";
+import { tellStory, type StoryRun } from "./story.ts";
 
 export interface TraceBounds {
   readonly runsMax: number;
@@ -35,6 +38,9 @@ export interface Totals {
 
 export interface WriterState {
   readonly db: Database;
+  readonly cells: SealedCells;
+  /** It keeps the words of traces. */
+  readonly isSearched: boolean;
   readonly bounds: TraceBounds;
   totals: Totals;
   /** Number of the newest change: traces with lower ones are older. */
@@ -55,8 +61,8 @@ interface ChangedTrace {
 const TRACE_SHARE_MAX = 0.5;
 
 const PUT_RUN = `
-  INSERT OR REPLACE INTO runs (run_id, trace_id, dotted_order, bytes, facts, summary, main, ${FIELDS.join(", ")})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ${FIELDS.map(() => "?").join(", ")})`;
+  INSERT OR REPLACE INTO runs (run_id, trace_id, dotted_order, bytes, facts, summary, main, type, ${FIELDS.join(", ")})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${FIELDS.map(() => "?").join(", ")})`;
 
 const ADD_TO_TRACE = `
   INSERT INTO traces (trace_id, project, name, status, error, started, ended, latency, runs, errors, input_tokens,
@@ -71,20 +77,30 @@ const ADD_TO_TRACE = `
 
 /** @returns false for a dropped run */
 export function writeRun(state: WriterState, change: RunChange, now: number): boolean {
-  const { db } = state;
-  const before = readRun(db, change.runId);
+  const { db, cells } = state;
+  const stored = readIfOpened(() => ({ run: readRun(state, change.runId) }));
+  if (stored === null) return false; // sealed-cells.2
+  const before = stored.run;
   const placed = placeRun(before, change);
   if (placed === null) return false;
-  const run = mergeRun(placed, before, change, keepFiles(db, placed.traceId, change, before !== null));
+  const run = mergeRun(placed, before, change, keepFiles(state, placed.traceId, change, before !== null));
   if (before === null && isFull(state, run.traceId, run.share.bytes)) {
     db.run("DELETE FROM attachments WHERE run_id = ?", run.runId);
     return false;
   }
   const { runId, traceId, dottedOrder, share, summary, main, fields } = run;
-  const row = [runId, traceId, dottedOrder, share.bytes, JSON.stringify(share), summary, JSON.stringify(main)] as const;
-  db.run(PUT_RUN, ...row, ...FIELDS.map((field) => fields[field] ?? null));
+  const seal = <T extends string | null>(column: string, cell: T): T =>
+    cells.seal("runs", column, [runId, traceId], cell);
+  const row = [runId, traceId, dottedOrder, share.bytes, seal("facts", JSON.stringify(share))] as const;
+  const type = typeof main["run_type"] === "string" ? main["run_type"] : null;
+  const rest = [seal("summary", summary), seal("main", JSON.stringify(main)), type] as const;
+  db.run(PUT_RUN, ...row, ...rest, ...FIELDS.map((field) => seal(field, fields[field] ?? null)));
   for (const tag of listTags(run))
-    db.run("INSERT OR IGNORE INTO tags (trace_id, kind, key, value) VALUES (?, ?, ?, ?)", traceId, ...tag);
+    db.run(
+      "INSERT OR IGNORE INTO tags (trace_id, kind, key, value) VALUES (?, ?, ?, ?)",
+      traceId,
+      ...storeTag(cells, tag),
+    );
   addToTrace(state, run, before?.share ?? null, now);
   const known = state.changed.get(traceId);
   const isRoot = main["parent_run_id"] === undefined;
@@ -94,6 +110,12 @@ export function writeRun(state: WriterState, change: RunChange, now: number): bo
     words: addWords(known?.words, change),
   });
   return true;
+}
+
+/** What senders write is stored as its hash where cells are sealed; names of models and tools are plain. */
+function storeTag({ ring }: SealedCells, tag: Tag): Tag {
+  const [kind] = tag;
+  return ring === null || kind === "model" || kind === "tool" ? tag : [kind, "", hashTag(tag)];
 }
 
 /** True if a new run of this size is more than its trace may have. */
@@ -155,11 +177,12 @@ function putCost(
 }
 
 /** Once a transaction, because a trace may have thousands of runs: costs, the story and the words of changed traces. */
-export function finishTraces({ db, changed }: WriterState): void {
+export function finishTraces(state: WriterState): void {
+  const { db, changed } = state;
   for (const [traceId, { isRecosted, isRetold, words }] of changed) {
     if (isRecosted) sumCosts(db, traceId);
-    if (isRetold || lacksResult(db, traceId)) retell(db, traceId);
-    putWords(db, traceId, words.words());
+    if (isRetold || lacksResult(db, traceId)) retell(state, traceId);
+    if (state.isSearched) putWords(db, traceId, words.words());
   }
   changed.clear();
 }
@@ -178,13 +201,15 @@ function lacksResult(db: Database, traceId: string): boolean {
   return db.get(sql, traceId, LATE_RUNS_MAX) !== null;
 }
 
-function retell(db: Database, traceId: string): void {
-  const story = tellStory(db.all(`${STORY_RUNS} WHERE trace_id = ? ORDER BY dotted_order`, traceId).map(toStoryRun));
+function retell({ db, cells }: WriterState, traceId: string): void {
+  const story = tellStory(readStory(db, cells, traceId));
   if (story === null) return;
   const read = (field: "inputs" | "outputs" | "error", runId: string | null): string | null => {
-    const text = runId === null ? null : db.get(`SELECT ${field} AS text FROM runs WHERE run_id = ?`, runId)?.["text"];
+    const row = runId === null ? null : db.get(`SELECT run_id, trace_id, ${field} FROM runs WHERE run_id = ?`, runId);
+    const text = row === null ? null : readIfOpened(() => cells.open("runs", row)[field]);
     return typeof text === "string" ? text : null;
   };
+  const seal = (column: string, cell: string | null): string | null => cells.seal("traces", column, [traceId], cell);
   const [error, inputs, outputs] = [
     read("error", story.newest),
     read("inputs", story.root),
@@ -194,18 +219,25 @@ function retell(db: Database, traceId: string): void {
     `UPDATE traces SET status = ?, error = ?, latency = ?, waited = ?, waiting_since = ?, input = ?, output = ?
       WHERE trace_id = ?`,
     story.status,
-    error === null ? null : clipped(JSON.parse(error) as Json),
+    seal("error", error === null ? null : clipped(JSON.parse(error) as Json)),
     story.latency,
     story.waited,
     story.waitingSince,
-    inputs === null ? null : formatPreview(inputs),
-    outputs === null ? null : formatPreview(outputs),
+    seal("input", inputs === null ? null : formatPreview(inputs)),
+    seal("output", outputs === null ? null : formatPreview(outputs)),
     traceId,
   );
 }
 
-/** For toStoryRun(). */
-export const STORY_RUNS = `SELECT run_id, dotted_order, facts, main ->> '$.run_type' AS type, ${OUTPUT_SIZE} FROM runs`;
+/** Runs from before the column have the type in a plain `main` alone. */
+const TYPE = "coalesce(type, CASE WHEN main LIKE '{%' THEN main ->> '$.run_type' END) AS type";
+const STORY_RUNS = `SELECT run_id, trace_id, dotted_order, facts, ${TYPE}, ${OUTPUT_SIZE} FROM runs`;
+
+/** The runs of a trace in tree order, but for those that do not open. */
+export function readStory(db: Database, cells: SealedCells, traceId: string): readonly StoryRun[] {
+  const rows = db.all(`${STORY_RUNS} WHERE trace_id = ? ORDER BY dotted_order`, traceId);
+  return readOpened(rows, (row) => toStoryRun(cells.open("runs", row)));
+}
 
 const WORDS_MAX = 10_000;
 
@@ -223,17 +255,27 @@ function putWords(db: Database, traceId: string, added: readonly string[]): void
   db.run("INSERT OR REPLACE INTO words_index (rowid, words) VALUES (?, ?)", Number(doc), text);
 }
 
-function readRun(db: Database, runId: string): StoredRun | null {
+/** @throws {SealedValueError} */
+function readRun({ db, cells }: WriterState, runId: string): StoredRun | null {
   const row = db.get("SELECT * FROM runs WHERE run_id = ?", runId);
-  return row === null ? null : toStoredRun(row);
+  return row === null ? null : toStoredRun(cells.open("runs", row));
 }
 
+/** For readFileSizes(). */
+export const FILE_SIZE = `length(bytes) AS bytes, substr(bytes, 1, ${HEAD_BYTES}) AS head`;
+
 /** @returns the bytes of all files of the run */
-function keepFiles(db: Database, traceId: string, { runId, attachments }: RunChange, known: boolean): number {
+function keepFiles(
+  { db, cells }: WriterState,
+  traceId: string,
+  { runId, attachments }: RunChange,
+  known: boolean,
+): number {
   for (const { name, type, bytes } of attachments) {
     const sql = "INSERT OR REPLACE INTO attachments (run_id, trace_id, name, type, bytes) VALUES (?, ?, ?, ?, ?)";
-    db.run(sql, runId, traceId, name, type, bytes);
+    db.run(sql, runId, traceId, name, type, cells.seal("attachments", "bytes", [runId, name], bytes));
   }
   if (attachments.length === 0 && !known) return 0;
-  return Number(db.get("SELECT total(length(bytes)) AS n FROM attachments WHERE run_id = ?", runId)?.["n"]);
+  const stored = db.all(`SELECT ${FILE_SIZE} FROM attachments WHERE run_id = ?`, runId);
+  return readFileSizes(cells, stored).reduce((sum, { bytes }) => sum + Number(bytes), 0);
 }

@@ -32,11 +32,16 @@ export interface TraceWriter {
 
 const EVICTED_AT_ONCE_MAX = 1000;
 
-export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWriter {
+/** @param of how the store keeps contents */
+export function createTraceWriter(
+  db: Database,
+  bounds: TraceBounds,
+  of: Pick<WriterState, "cells" | "isSearched">,
+): TraceWriter {
   const sums = db.get("SELECT runs, bytes FROM totals"); // write.4
   const totals: Totals = { runs: Number(sums?.["runs"]), bytes: Number(sums?.["bytes"]) };
   const touched = Number(db.get("SELECT coalesce(max(touched), 0) AS touched FROM traces")?.["touched"]);
-  const state: WriterState = { db, bounds, totals, touched, changed: new Map() };
+  const state: WriterState = { ...of, db, bounds, totals, touched, changed: new Map() };
   return {
     totals: () => state.totals,
     write: (changes, now) =>

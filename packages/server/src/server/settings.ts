@@ -90,10 +90,6 @@ export const AGENT_SETTINGS = {
     { meaning: "Maximum number of PostgreSQL connections of this process." },
   ),
   ...ENCRYPTION_SETTINGS,
-  search: boolean("HOLDPOINT_SEARCH", null, {
-    meaning:
-      "Keep an index of the words of threads and items, which stand there in plain text. Default: yes, and no with encryption keys.",
-  }),
   role: choice("HOLDPOINT_ROLE", "all", ["all", "api", "worker"], {
     meaning:
       "Role of this process with DATABASE_URI: serve calls (`api`), execute runs (`worker`), or both. --role takes precedence.",

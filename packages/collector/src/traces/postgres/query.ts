@@ -2,15 +2,16 @@
 // Invariants:
 //   postgres/query.1. Search values are bound parameters, never part of the SQL text.
 //   postgres/query.2. Counts of projects end at COUNTED_MAX, so that a list costs the same in a large store.
-import { hash } from "node:crypto";
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { finalOutputRun, OUTPUT_SIZE } from "../final-output.ts";
-import { toStoryRun, type Row, type Tag } from "../merged-run.ts";
-import { cutPage, type TraceSearch } from "../query.ts";
+import { hashTag, toStoryRun, type Row, type Tag } from "../merged-run.ts";
+import { checkSearch, cutPage, openItem, readNamed, type TraceSearch } from "../query.ts";
 import { formatRun, formatTrace, toTraceItem, TRACE_COLUMNS } from "../replies.ts";
 import { FIELDS } from "../run-change.ts";
+import { HEAD_BYTES, readFileSizes, readOpened, type SealedCells } from "../sealed-cells.ts";
 import type { TraceStore } from "../store.ts";
+import type { StoryRun } from "../story.ts";
 import type { Parameter, Sql } from "./sql.ts";
 
 type Queries = Pick<TraceStore, "search" | "trace" | "run" | "attachment" | "projects">;
@@ -18,10 +19,14 @@ type Queries = Pick<TraceStore, "search" | "trace" | "run" | "attachment" | "pro
 const ITEM = `${TRACE_COLUMNS}, array_to_json(models)::text AS models`;
 const COUNTED_MAX = 1000;
 
-export function createQueries(sql: Sql): Queries {
-  const readItem = (row: Row): TraceItem => toTraceItem(row, JSON.parse(String(row["models"])) as readonly string[]);
+/** @param of how the store keeps contents */
+export function createQueries(sql: Sql, of: { readonly cells: SealedCells; readonly isSearched: boolean }): Queries {
+  const { cells, isSearched } = of;
+  const readItem = (row: Row): TraceItem =>
+    toTraceItem(openItem(cells, row), JSON.parse(String(row["models"])) as readonly string[]);
   return {
     async search(search) {
+      checkSearch(search, isSearched);
       const { where, parameters } = buildConditions(search);
       const rows = await sql.all(
         `SELECT ${ITEM} FROM holdpoint_traces.traces ${where} ORDER BY started DESC, trace_id DESC LIMIT ${search.limit + 1}`,
@@ -32,32 +37,38 @@ export function createQueries(sql: Sql): Queries {
     async trace(traceId) {
       const [row] = await sql.all(`SELECT ${ITEM}, ${DAY} FROM holdpoint_traces.traces WHERE trace_id = $1`, traceId);
       if (row === undefined) return null;
-      const tree = "SELECT summary FROM holdpoint_traces.runs WHERE trace_id = $1 AND day = $2 ORDER BY dotted_order";
-      return formatTrace(readItem(row), await sql.all(tree, traceId, String(row["day"])));
+      const tree = `SELECT run_id, trace_id, summary FROM holdpoint_traces.runs
+        WHERE trace_id = $1 AND day = $2 ORDER BY dotted_order`;
+      const runs = await sql.all(tree, traceId, String(row["day"]));
+      return formatTrace(
+        readItem(row),
+        runs.map((one) => cells.open("runs", one)),
+      );
     },
     async run(runId) {
-      const columns = `trace_id, dotted_order, summary, ${FIELDS.join(", ")}, ${DAY}`;
+      const columns = `run_id, trace_id, dotted_order, summary, ${FIELDS.join(", ")}, ${DAY}`;
       const [row] = await sql.all(`SELECT ${columns} FROM holdpoint_traces.runs WHERE run_id = $1`, runId);
       if (row === undefined) return null;
       const [order, traceId, day] = [String(row["dotted_order"]), String(row["trace_id"]), String(row["day"])];
       const costs = `SELECT dotted_order, cost FROM holdpoint_traces.runs
         WHERE trace_id = $1 AND day = $2 AND cost IS NOT NULL AND (dotted_order = $3 OR starts_with(dotted_order, $4))`;
-      const files = `SELECT name, type, octet_length(bytes) AS bytes FROM holdpoint_traces.attachments
+      const files = `SELECT name, type, ${FILE_SIZE} FROM holdpoint_traces.attachments
         WHERE run_id = $1 AND day = $2 ORDER BY name`;
       return formatRun({
-        row,
-        files: await sql.all(files, runId, day),
+        row: cells.open("runs", row),
+        files: readFileSizes(cells, await sql.all(files, runId, day)),
         costs: await sql.all(costs, traceId, day, order, `${order}.`),
-        final: order.includes(".") ? null : await findFinal(sql, traceId, day),
+        final: order.includes(".") ? null : await findFinal(sql, cells, { traceId, day }),
       });
     },
     async attachment(runId, name) {
       const [row] = await sql.all(
-        "SELECT type, bytes FROM holdpoint_traces.attachments WHERE run_id = $1 AND name = $2",
+        "SELECT run_id, name, type, bytes FROM holdpoint_traces.attachments WHERE run_id = $1 AND name = $2",
         runId,
         name,
       );
-      return row === undefined ? null : { type: String(row["type"]), bytes: row["bytes"] as Uint8Array };
+      if (row === undefined) return null;
+      return { type: String(row["type"]), bytes: cells.open("attachments", row)["bytes"] as Uint8Array };
     },
     async projects() {
       const rows = await sql.all(PROJECTS);
@@ -81,22 +92,30 @@ const PROJECTS = `
       SELECT 1 FROM holdpoint_traces.traces WHERE project = found LIMIT ${COUNTED_MAX}) AS counted) AS traces
     FROM projects WHERE found IS NOT NULL LIMIT 1000`;
 
-/** For toStoryRun(). */
-export const STORY_RUNS = `SELECT run_id, trace_id, dotted_order, facts, type, ${OUTPUT_SIZE}
+/** For readFileSizes(). */
+export const FILE_SIZE = `octet_length(bytes) AS bytes, substring(bytes FROM 1 FOR ${HEAD_BYTES}) AS head`;
+
+const STORY_RUNS = `SELECT run_id, trace_id, dotted_order, facts, type, ${OUTPUT_SIZE}
   FROM holdpoint_traces.runs`;
 
-async function findFinal(sql: Sql, traceId: string, day: string): Promise<Row | null> {
-  const rows = await sql.all(`${STORY_RUNS} WHERE trace_id = $1 AND day = $2 ORDER BY dotted_order`, traceId, day);
-  const id = finalOutputRun(rows.map(toStoryRun));
-  if (id === null) return null;
-  const read = "SELECT run_id, main, outputs FROM holdpoint_traces.runs WHERE run_id = $1 AND day = $2";
-  const [row] = await sql.all(read, id, day);
-  return row === undefined ? null : { ...row, name: (JSON.parse(String(row["main"])) as Row)["name"] };
+interface TraceDay {
+  readonly traceId: string;
+  readonly day: string;
 }
 
-/** Of any length of key and value. */
-export function hashTag(tag: Tag): string {
-  return hash("sha256", JSON.stringify(tag), "base64url").slice(0, 22);
+/** The runs of a trace in tree order, but for those that do not open. */
+export async function readStory(sql: Sql, cells: SealedCells, at: TraceDay): Promise<readonly StoryRun[]> {
+  const text = `${STORY_RUNS} WHERE trace_id = $1 AND day = $2 ORDER BY dotted_order`;
+  const rows = await sql.all(text, at.traceId, at.day);
+  return readOpened(rows, (row) => toStoryRun(cells.open("runs", row)));
+}
+
+async function findFinal(sql: Sql, cells: SealedCells, at: TraceDay): Promise<Row | null> {
+  const id = finalOutputRun(await readStory(sql, cells, at));
+  if (id === null) return null;
+  const read = "SELECT run_id, trace_id, main, outputs FROM holdpoint_traces.runs WHERE run_id = $1 AND day = $2";
+  const [row] = await sql.all(read, id, at.day);
+  return row === undefined ? null : readNamed(cells.open("runs", row));
 }
 
 function buildConditions(search: TraceSearch): {

@@ -5,6 +5,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { openPlainDatabase } from "../../../../server/src/storage/postgres/client/plain-sql.ts";
 import { startPostgres } from "../../../../../test/harness/postgres/server.ts";
+import { runRing as ring } from "../../../../../test/fakes/keys.ts";
 import { newDatabase } from "../../../../../test/harness/postgres/databases.ts";
 import { ALL, MIB, names, post, run, START, testTraceStore, uuid } from "../store.contract.ts";
 import { migrateTraces } from "./trace-tables.ts";
@@ -24,8 +25,8 @@ async function open(t: TestContext, limits: { bytes?: number; uri?: string } = {
   const clock: Clock = { now: () => at.now, monotonic: () => at.now, after };
   const address = limits.uri ?? (await emptied());
   const sql = openPlainDatabase({ uri: address, poolMax: 4, log });
-  const config = { traceBytesMax: limits.bytes ?? 64 * MIB, traceAgeMax: 2 * DAY_MS };
-  const store = createSharedTraceStore(async () => sql, config, { clock, log });
+  const config = { traceBytesMax: limits.bytes ?? 64 * MIB, traceAgeMax: 2 * DAY_MS, search: true };
+  const store = createSharedTraceStore(async () => sql, config, { clock, log, ring });
   await store.start();
   t.after(() => store.stop());
   const count = async (table: string): Promise<number> => {

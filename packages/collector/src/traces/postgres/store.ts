@@ -1,12 +1,12 @@
 // Trace store on PostgreSQL: many processes, one store. Its limits are the age, by days, and the size of one trace.
-import type { Clock } from "@holdpoint/base/clock.ts";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
-import type { Log } from "@holdpoint/base/log/log.ts";
 import type { TraceConfig } from "../settings.ts";
-import type { TraceStore } from "../store.ts";
+import { createSealedCells } from "../sealed-cells.ts";
+import type { TraceStore, TraceStorePorts } from "../store.ts";
+import { claimTraceKeys, type KeyMarks } from "../trace-keys.ts";
 import { createQueries } from "./query.ts";
 import { addDays, dropDays, formatDay, migrateTraces } from "./trace-tables.ts";
-import type { TraceSql } from "./sql.ts";
+import type { Sql, TraceSql } from "./sql.ts";
 import { lockTraces, writeChanges } from "./write.ts";
 
 const SWEEP_EVERY_MS = 60_000;
@@ -14,13 +14,32 @@ const SWEEP_EVERY_MS = 60_000;
 const TRACE_SHARE_MAX = 0.5;
 const TRACE_RUNS_MAX = 200_000;
 
+function keyMarks(sql: Sql): KeyMarks {
+  const cells = ["runs.main", "attachments.bytes", "traces.error", "traces.input", "traces.output"];
+  return {
+    add: (id, proof) =>
+      sql.all("INSERT INTO holdpoint_traces.keys VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", id, proof),
+    remove: (id) => sql.all("DELETE FROM holdpoint_traces.keys WHERE id = $1", id),
+    async isUsed(beginning) {
+      for (const cell of cells) {
+        const [table = "", column = ""] = cell.split(".");
+        const head = column === "bytes" ? "encode(substring(bytes FROM 1 FOR $1), 'escape')" : `left(${column}, $1)`;
+        const text = `SELECT 1 FROM holdpoint_traces.${table} WHERE ${head} = $2 LIMIT 1`;
+        if ((await sql.all(text, beginning.length, beginning)).length > 0) return true;
+      }
+      return false;
+    },
+  };
+}
+
 /** @param open once, at start */
 export function createSharedTraceStore(
   open: () => Promise<TraceSql>,
-  config: Pick<TraceConfig, "traceBytesMax" | "traceAgeMax">,
-  ports: { readonly clock: Clock; readonly log: Log },
+  config: Pick<TraceConfig, "traceBytesMax" | "traceAgeMax" | "search">,
+  ports: TraceStorePorts,
 ): TraceStore {
-  const { clock, log } = ports;
+  const { clock, log, ring } = ports;
+  const contents = { cells: createSealedCells(ring), isSearched: config.search ?? ring === null };
   let db: TraceSql | null = null;
   const known = new Set<string>();
   let cancelSweep: () => void = () => undefined;
@@ -29,7 +48,7 @@ export function createSharedTraceStore(
     if (db === null) throw new Error("the trace store is not open");
     return db;
   };
-  const queries = createQueries({ all: (sql, ...parameters) => opened().all(sql, ...parameters) });
+  const queries = createQueries({ all: (sql, ...parameters) => opened().all(sql, ...parameters) }, contents);
   const bounds = { runsMax: TRACE_RUNS_MAX, bytesMax: config.traceBytesMax * TRACE_SHARE_MAX };
 
   const watched = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -63,6 +82,7 @@ export function createSharedTraceStore(
           cause: error,
         });
       });
+      await claimTraceKeys(await db.all("SELECT id, proof FROM holdpoint_traces.keys"), keyMarks(db), ports);
       for (const day of await addDays(db, clock.now())) known.add(day);
       cancelSweep = clock.after(SWEEP_EVERY_MS, () => void sweep());
     },
@@ -76,7 +96,7 @@ export function createSharedTraceStore(
       const now = clock.now();
       const today = formatDay(now);
       if (!known.has(today)) for (const day of await addDays(opened(), now)) known.add(day);
-      const written = await watched(() => writeChanges(opened(), changes, bounds, { now, today }));
+      const written = await watched(() => writeChanges(opened(), changes, bounds, { ...contents, now, today }));
       if (written.dropped > 0) log.warning("trace_runs_dropped", { runs: written.dropped });
       return written;
     },

@@ -1,9 +1,18 @@
 // Trace rows: the traces of one upload, with the sums of their runs. The upload holds their locks, so the sums are
 // absolute.
 import type { WordBag } from "@holdpoint/api/text/search-words.ts";
-import { addWords, isAgentSpan, listTags, readNames, type MergedRun, type Row, type StoredRun } from "../merged-run.ts";
+import {
+  addWords,
+  hashTag,
+  isAgentSpan,
+  listTags,
+  readNames,
+  type MergedRun,
+  type Row,
+  type StoredRun,
+} from "../merged-run.ts";
 import type { RunChange } from "../run-change.ts";
-import { DAY, hashTag } from "./query.ts";
+import { DAY } from "./query.ts";
 import { putRows, type Sql } from "./sql.ts";
 
 /** Of one trace. */
@@ -16,6 +25,8 @@ export interface Clocked {
   readonly now: number;
   /** Of traces that are new, as `2026-11-28`. */
   readonly today: string;
+  /** The store keeps the words of traces. */
+  readonly isSearched: boolean;
 }
 
 export interface TraceRow {
@@ -59,7 +70,7 @@ export async function createTraceRows(
   sql: Sql,
   traceIds: readonly string[],
   bounds: TraceBounds,
-  { now, today }: Clocked,
+  { now, today, isSearched }: Clocked,
 ): Promise<TraceRows> {
   const text = `SELECT *, ${DAY}, array_to_json(models)::text AS models FROM holdpoint_traces.traces
     WHERE trace_id = ANY($1::text[])`;
@@ -75,7 +86,7 @@ export async function createTraceRows(
       if (before === null && isFull) return false;
       traces.set(run.traceId, trace);
       addRun(trace, run, before);
-      trace.words = addWords(trace.words, change);
+      if (isSearched) trace.words = addWords(trace.words, change);
       return true;
     },
     async put() {

@@ -47,6 +47,7 @@ const STEPS: readonly string[] = [
   ) PARTITION BY LIST (day);
   CREATE INDEX attachments_trace ON holdpoint_traces.attachments (trace_id);
   `,
+  "CREATE TABLE holdpoint_traces.keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL)",
 ];
 
 /** @throws {Error} trace-tables.3 */

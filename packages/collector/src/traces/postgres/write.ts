@@ -9,13 +9,14 @@
 import { createHash } from "node:crypto";
 import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { mergeRun, placeRun, toStoredRun, toStoryRun, type MergedRun, type StoredRun } from "../merged-run.ts";
+import { mergeRun, placeRun, toStoredRun, type MergedRun, type StoredRun } from "../merged-run.ts";
 import { formatPreview } from "../preview.ts";
-import { FIELDS, type RunChange } from "../run-change.ts";
+import { FIELDS, type Attachment, type RunChange } from "../run-change.ts";
 import { clipped } from "../run-share.ts";
+import { readFileSizes, readOpened, type SealedCells } from "../sealed-cells.ts";
 import { tellStory } from "../story.ts";
 import type { Written } from "../write.ts";
-import { STORY_RUNS } from "./query.ts";
+import { FILE_SIZE, readStory } from "./query.ts";
 import { putRows, type Sql, type TraceSql } from "./sql.ts";
 import { createTraceRows, type Clocked, type TraceBounds, type TraceRow, type TraceRows } from "./trace-rows.ts";
 
@@ -27,21 +28,22 @@ export async function writeChanges(
   db: TraceSql,
   changes: readonly RunChange[],
   bounds: TraceBounds,
-  at: Clocked,
+  at: Clocked & { readonly cells: SealedCells },
 ): Promise<Written> {
+  const { cells } = at;
   return db.transaction(async (sql) => {
     const runIds = [...new Set(changes.map(({ runId }) => runId))];
     const traceIds = await findTraces(sql, changes, runIds);
     await lockTraces(sql, traceIds); // postgres/write.1
     const traces = await createTraceRows(sql, traceIds, bounds, at);
-    const stored = await readRuns(sql, runIds);
-    const files = await readFiles(sql, runIds);
+    const { stored, unreadable } = await readRuns(sql, cells, runIds);
+    const files = await readFiles(sql, cells, runIds);
     const put = new Map<string, MergedRun>();
     const kept: RunChange[] = [];
     for (const change of changes) {
       const before = stored.get(change.runId) ?? null;
       const placed = placeRun(before, change);
-      if (placed === null) continue;
+      if (placed === null || unreadable.has(change.runId)) continue; // sealed-cells.2
       const sizes = new Map(files.get(change.runId));
       for (const { name, bytes } of change.attachments) sizes.set(name, bytes.length);
       const run = mergeRun(
@@ -56,10 +58,10 @@ export async function writeChanges(
       put.set(run.runId, run);
       kept.push(change);
     }
-    await putRuns(sql, [...put.values()], traces);
-    await putFiles(sql, kept, put, traces);
+    await putRuns(sql, cells, [...put.values()], traces);
+    await putFiles(sql, sealFiles(cells, kept), put, traces);
     await traces.put();
-    await finishTraces(sql, traces);
+    await finishTraces(sql, cells, traces);
     return { stored: kept.length, dropped: changes.length - kept.length, evictedTraces: 0 };
   });
 }
@@ -89,18 +91,30 @@ export async function lockTraces(sql: Sql, traceIds: readonly string[]): Promise
   );
 }
 
-async function readRuns(sql: Sql, runIds: readonly string[]): Promise<Map<string, StoredRun>> {
-  const columns = `run_id, main, facts, ${FIELDS.join(", ")}`;
+interface StoredRuns {
+  readonly stored: Map<string, StoredRun>;
+  /** Ids of stored runs that do not open. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+async function readRuns(sql: Sql, cells: SealedCells, runIds: readonly string[]): Promise<StoredRuns> {
+  const columns = `run_id, trace_id, main, facts, ${FIELDS.join(", ")}`;
   const rows = await sql.all(`SELECT ${columns} FROM holdpoint_traces.runs WHERE run_id = ANY($1::text[])`, runIds);
-  return new Map(rows.map((row) => [String(row["run_id"]), toStoredRun(row)]));
+  const stored = new Map(readOpened(rows, (row) => [String(row["run_id"]), toStoredRun(cells.open("runs", row))]));
+  const ids = rows.map((row) => String(row["run_id"]));
+  return { stored, unreadable: new Set(ids.filter((id) => !stored.has(id))) };
 }
 
 /** Bytes of the attachments of each run, by name. */
-async function readFiles(sql: Sql, runIds: readonly string[]): Promise<Map<string, Map<string, number>>> {
-  const text = `SELECT run_id, name, octet_length(bytes) AS bytes FROM holdpoint_traces.attachments
+async function readFiles(
+  sql: Sql,
+  cells: SealedCells,
+  runIds: readonly string[],
+): Promise<Map<string, Map<string, number>>> {
+  const text = `SELECT run_id, name, ${FILE_SIZE} FROM holdpoint_traces.attachments
     WHERE run_id = ANY($1::text[])`;
   const found = new Map<string, Map<string, number>>();
-  for (const row of await sql.all(text, runIds)) {
+  for (const row of readFileSizes(cells, await sql.all(text, runIds))) {
     const id = String(row["run_id"]);
     found.set(id, (found.get(id) ?? new Map<string, number>()).set(String(row["name"]), Number(row["bytes"])));
   }
@@ -109,29 +123,47 @@ async function readFiles(sql: Sql, runIds: readonly string[]): Promise<Map<strin
 
 const RUN_COLUMNS = ["dotted_order", "bytes", "cost", "facts", "summary", "main", "type", ...FIELDS] as const;
 
-async function putRuns(sql: Sql, runs: readonly MergedRun[], traces: TraceRows): Promise<void> {
-  const rows = runs.map(({ runId, traceId, dottedOrder, share, summary, main, fields }) => [
-    traces.dayOf(traceId),
-    runId,
-    traceId,
-    dottedOrder,
-    share.bytes,
-    share.facts.cost,
-    JSON.stringify(share),
-    summary,
-    JSON.stringify(main),
-    typeof main["run_type"] === "string" ? main["run_type"] : null,
-    ...FIELDS.map((field) => fields[field] ?? null),
-  ]);
+async function putRuns(sql: Sql, cells: SealedCells, runs: readonly MergedRun[], traces: TraceRows): Promise<void> {
+  const seal = <T extends string | null>({ runId, traceId }: MergedRun, column: string, cell: T): T =>
+    cells.seal("runs", column, [runId, traceId], cell);
+  const rows = runs.map((run) => {
+    const { runId, traceId, dottedOrder, share, summary, main, fields } = run;
+    return [
+      traces.dayOf(traceId),
+      runId,
+      traceId,
+      dottedOrder,
+      share.bytes,
+      share.facts.cost,
+      seal(run, "facts", JSON.stringify(share)),
+      seal(run, "summary", summary),
+      seal(run, "main", JSON.stringify(main)),
+      typeof main["run_type"] === "string" ? main["run_type"] : null,
+      ...FIELDS.map((field) => seal(run, field, fields[field] ?? null)),
+    ];
+  });
   const text = (values: string): string =>
     `INSERT INTO holdpoint_traces.runs (day, run_id, trace_id, ${RUN_COLUMNS.join(", ")}) VALUES ${values}
       ON CONFLICT (run_id, day) DO UPDATE SET ${RUN_COLUMNS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
   await putRows(sql, text, rows);
 }
 
+type RunFiles = Pick<RunChange, "runId"> & {
+  readonly attachments: readonly (Omit<Attachment, "bytes"> & { readonly bytes: Uint8Array })[];
+};
+
+function sealFiles(cells: SealedCells, changes: readonly RunChange[]): readonly RunFiles[] {
+  return changes.map(({ runId, attachments }) => ({
+    runId,
+    attachments: attachments.map(({ name, type, bytes }) => {
+      return { name, type, bytes: cells.seal("attachments", "bytes", [runId, name], bytes) };
+    }),
+  }));
+}
+
 async function putFiles(
   sql: Sql,
-  changes: readonly RunChange[],
+  changes: readonly RunFiles[],
   runs: ReadonlyMap<string, MergedRun>,
   traces: TraceRows,
 ): Promise<void> {
@@ -153,10 +185,10 @@ async function putFiles(
 }
 
 /** Costs and stories of the traces whose runs changed them. */
-async function finishTraces(sql: Sql, traces: TraceRows): Promise<void> {
+async function finishTraces(sql: Sql, cells: SealedCells, traces: TraceRows): Promise<void> {
   for (const trace of traces.changed()) {
     if (trace.isRecosted) await sumCosts(sql, trace);
-    if (trace.isRetold) await retell(sql, trace);
+    if (trace.isRetold) await retell(sql, cells, trace);
   }
 }
 
@@ -171,14 +203,15 @@ async function sumCosts(sql: Sql, { traceId, day }: TraceRow): Promise<void> {
   await sql.all("UPDATE holdpoint_traces.traces SET cost = $3 WHERE trace_id = $1 AND day = $2", traceId, day, total);
 }
 
-async function retell(sql: Sql, { traceId, day }: TraceRow): Promise<void> {
-  const rows = await sql.all(`${STORY_RUNS} WHERE trace_id = $1 AND day = $2 ORDER BY dotted_order`, traceId, day);
-  const story = tellStory(rows.map(toStoryRun));
+async function retell(sql: Sql, cells: SealedCells, { traceId, day }: TraceRow): Promise<void> {
+  const story = tellStory(await readStory(sql, cells, { traceId, day }));
   if (story === null) return;
   const ids = [story.newest, story.root, ...(story.result === null ? [] : [story.result])];
-  const text = `SELECT run_id, error, inputs, outputs FROM holdpoint_traces.runs
+  const text = `SELECT run_id, trace_id, error, inputs, outputs FROM holdpoint_traces.runs
     WHERE run_id = ANY($1::text[]) AND day = $2`;
-  const told = new Map((await sql.all(text, ids, day)).map((row) => [String(row["run_id"]), row]));
+  const rows = await sql.all(text, ids, day);
+  const told = new Map(readOpened(rows, (row) => [String(row["run_id"]), cells.open("runs", row)]));
+  const seal = (column: string, cell: string | null): string | null => cells.seal("traces", column, [traceId], cell);
   const read = (field: string, runId: string | null): string | null => {
     const value = runId === null ? null : told.get(runId)?.[field];
     return typeof value === "string" ? value : null;
@@ -194,11 +227,11 @@ async function retell(sql: Sql, { traceId, day }: TraceRow): Promise<void> {
     traceId,
     day,
     story.status,
-    error === null ? null : clipped(JSON.parse(error) as Json),
+    seal("error", error === null ? null : clipped(JSON.parse(error) as Json)),
     story.latency,
     story.waited,
     story.waitingSince,
-    inputs === null ? null : formatPreview(inputs),
-    outputs === null ? null : formatPreview(outputs),
+    seal("input", inputs === null ? null : formatPreview(inputs)),
+    seal("output", outputs === null ? null : formatPreview(outputs)),
   );
 }
