@@ -6,8 +6,8 @@ const ALL = "{packages,test}/**/*.test.ts";
 const BROWSER = "test/e2e/";
 /** Tests of tools and npm projects that `npm ci` of the root does not install. */
 const OUTSIDE = "test/outside/";
-/** `npm run histories` and `npm run test:faults`: minutes of CPU time for rules that other suites try by load. */
-export const SIMULATION = "test/simulation/";
+/** A scheduler over PostgreSQL: a minute of CPU time for rules that other suites try by load. */
+const SIMULATION = "test/simulation/";
 /** Processes that are killed, disks that fail. */
 const FAULTS = "test/faults/";
 /** Several server processes on one PostgreSQL. */
@@ -17,10 +17,9 @@ const LONG = ".long.test.ts";
 
 const files: readonly string[] = globSync(ALL)
   .filter((path) => !/(?:^|\/)(?:node_modules|\.[^/]*)\//.test(path))
-  .filter((path) => !path.startsWith(SIMULATION))
   .toSorted();
 const isRest = (path: string): boolean =>
-  [OUTSIDE, FAULTS, CLUSTER].some((folder) => path.startsWith(folder)) || path.endsWith(LONG);
+  [OUTSIDE, SIMULATION, FAULTS, CLUSTER].some((folder) => path.startsWith(folder)) || path.endsWith(LONG);
 
 /** `npm test`: what runs after `npm ci` of the root, wholly. Every new file belongs to it. */
 export const FIRST: readonly string[] = files.filter((path) => !path.startsWith(BROWSER) && !isRest(path));

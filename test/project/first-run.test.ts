@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
-import { FIRST, REST, SIMULATION } from "../suites.ts";
+import { FIRST, REST } from "../suites.ts";
 import { filesBelow, ROOT } from "./source-files.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -63,11 +63,7 @@ test("tests of other programs and projects are not skipped without them (first-r
 
 test("every test file is in a suite (first-run.3)", () => {
   const all = ["packages", "test"].flatMap(filesBelow).filter((path) => path.endsWith(".test.ts"));
-  const known = [
-    ...FIRST,
-    ...REST,
-    ...all.filter((path) => ["test/e2e/", SIMULATION].some((own) => path.startsWith(own))),
-  ];
+  const known = [...FIRST, ...REST, ...all.filter((path) => path.startsWith("test/e2e/"))];
   assert.deepEqual(known.toSorted(), all.toSorted());
 });
 

@@ -26,7 +26,12 @@ export function choosePatch(fault: Fault | null): Patch {
 /** The storage as the server gets it. */
 export function plantInStorage(storage: Storage, fault: Fault | null): Storage {
   if (fault !== "rows of a refused transaction are overtaken") return storage;
-  return { ...storage, transaction: (work) => storage.transaction(repeatStatements(work)) };
+  const plant = <T>(work: (tx: Tx) => Awaitable<T>) => repeatStatements(work);
+  return {
+    ...storage,
+    transaction: (work) => storage.transaction(plant(work)),
+    transactionDeferred: (work) => storage.transactionDeferred(plant(work)),
+  };
 }
 
 /** Work that a repetition does not ask again what to write. */

@@ -1,6 +1,8 @@
 // Simulated client: connections to a real PostgreSQL whose statements and replies wait in the world for their release.
 //   simulated-client.1. The process of a broken connection hears of it at once; a dead process hears nothing more.
 //   simulated-client.2. A refusal is PostgreSQL's own, in the transaction of the statement.
+//   simulated-client.3. A connection is cut between two statements: PostgreSQL completes what was sent to it, and ends the
+//        transaction. What takes place is a decision of the seed, not of the time at which a socket closes.
 import { Client, type Connection } from "pg";
 import type { Fate, Flight, Item, Process, World } from "./world.ts";
 
@@ -35,24 +37,24 @@ export function simulateClient(world: World, process: Process, patch: Patch): ty
 
 function attach(client: Client, world: World, process: Process, patch: Patch): void {
   const query = client.query.bind(client) as unknown as Query;
+  const end = client.end.bind(client) as (callback?: () => void) => unknown;
   const connect = client.connect.bind(client) as (callback: (...result: readonly unknown[]) => void) => void;
   const { connection } = client as unknown as { readonly connection: Connection };
   const parse = connection.parse.bind(connection);
   connection.parse = (statement, more) => parse({ ...statement, text: patch(statement.text) }, more);
-  const wire = new Wire({ client, connection, query, world, process });
+  const wire = new Wire({ client, query, end: () => void end(), connection, world, process });
   Reflect.set(client, "connect", (callback: (...result: readonly unknown[]) => void) => {
     if (process.dead) return;
     world.opening++;
     connect((...result) => {
       world.opening--;
       world.note();
-      if (!process.dead) callback(...result);
-      else wire.sever();
+      wire.opened(() => callback(...result));
     });
   });
-  const end = client.end.bind(client) as (callback?: () => void) => unknown;
   let isEnding = false;
   Reflect.set(client, "end", (callback?: () => void) => {
+    if (wire.isBroken) return void setImmediate(() => callback?.());
     if (!isEnding && process.links.has(wire)) {
       isEnding = true;
       world.opening++; // its place in the pool becomes free
@@ -76,6 +78,7 @@ interface WirePorts {
   readonly client: Client;
   readonly connection: Connection;
   readonly query: Query;
+  readonly end: () => void;
   readonly world: World;
   readonly process: Process;
 }
@@ -102,7 +105,7 @@ class Wire {
   private readonly ports: WirePorts;
   private readonly place: number;
   private readonly open = new Map<Sending, Open>();
-  private isBroken = false;
+  isBroken = false;
 
   constructor(ports: WirePorts) {
     this.ports = ports;
@@ -111,7 +114,10 @@ class Wire {
 
   send(packet: Packet): void {
     const { query, connection } = this.ports;
-    const proxy = hear(packet, (deliver) => this.arrive(sending, deliver));
+    const proxy = hear(packet, {
+      succeeded: (deliver) => this.arrive(sending, deliver),
+      failed: (deliver) => this.whenEnded(() => this.arrive(sending, deliver)),
+    });
     const sending: Sending = {
       submit: () => void query(proxy),
       fail: () => packet.handleError(createLoss(), connection),
@@ -126,7 +132,7 @@ class Wire {
         const asked = this.ports.query(sql, values) as Promise<unknown>;
         asked.then(
           (result) => this.arrive(sending, () => resolve(result)),
-          (error: unknown) => this.arrive(sending, () => reject(error)),
+          (error: unknown) => this.whenEnded(() => this.arrive(sending, () => reject(error))),
         );
       };
       const sending: Sending = { submit, fail: () => reject(createLoss()), refuse: reject };
@@ -134,15 +140,25 @@ class Wire {
     });
   }
 
-  /** Without a word to the process. */
+  /** The process gets it when the seed says so. */
+  opened(deliver: () => void): void {
+    if (this.isBroken) this.endUnused();
+    else this.offer("connection", false, deliver);
+  }
+
+  /** Without a word to the process. PostgreSQL has what was sent, and ends when that is done (simulated-client.3). */
   sever(): void {
     if (this.isBroken) return;
     this.isBroken = true;
-    const { world, connection } = this.ports;
-    for (const { flight } of this.open.values()) if (flight !== null) world.flights.delete(flight);
-    if (this.pid > 0) world.flights.add({ pid: this.pid, isGhost: true, waits: false });
-    world.withdraw((item) => (item as Held).wire === this);
-    connection.stream.destroy();
+    this.ports.world.withdraw((item) => (item as Held).wire === this);
+    this.endUnused();
+  }
+
+  private endUnused(): void {
+    const { world, end } = this.ports;
+    if (this.pid <= 0 || [...this.open.values()].some(({ flight }) => flight !== null)) return;
+    world.flights.add({ pid: this.pid, isGhost: true, waits: false });
+    end();
   }
 
   private get pid(): number {
@@ -153,7 +169,6 @@ class Wire {
   private cut(): void {
     const all = [...this.open.keys()];
     this.sever();
-    this.open.clear();
     for (const sending of all) sending.fail();
   }
 
@@ -183,16 +198,24 @@ class Wire {
     const { query, world } = this.ports;
     const code = CODES[Math.floor(world.random() * CODES.length)] ?? CODES[0];
     const refused = query(REFUSAL.replace("00000", code)) as Promise<unknown>;
-    refused.catch((error: unknown) => this.arrive(sending, () => sending.refuse(error)));
+    refused.catch((error: unknown) => this.whenEnded(() => this.arrive(sending, () => sending.refuse(error))));
+  }
+
+  /** PostgreSQL says why a statement failed before it lets go of the locks of its transaction. */
+  private whenEnded(then: () => void): void {
+    const { client, connection } = this.ports;
+    if ((client as unknown as { readonly readyForQuery: boolean }).readyForQuery) then();
+    else connection.once("readyForQuery", then);
   }
 
   private arrive(sending: Sending, deliver: () => void): void {
-    const { world, process } = this.ports;
+    const { world } = this.ports;
     const open = this.open.get(sending);
-    if (this.isBroken || process.dead || open === undefined) return;
-    if (open.flight !== null) world.flights.delete(open.flight);
+    if (open?.flight === null || open?.flight === undefined) return;
+    world.flights.delete(open.flight);
     open.flight = null;
     world.note();
+    if (this.isBroken) return this.endUnused();
     if (open.losesReply) return this.cut();
     this.offer("reply", false, () => {
       this.open.delete(sending);
@@ -205,10 +228,15 @@ function createLoss(): Error {
   return new Error("Connection terminated unexpectedly");
 }
 
-/** @param arrived called once with the delivery of all that the packet was told */
-function hear(packet: Packet, arrived: (deliver: () => void) => void): Packet {
+interface Hearer {
+  readonly succeeded: (deliver: () => void) => void;
+  readonly failed: (deliver: () => void) => void;
+}
+
+/** @param hearer called once with the delivery of all that the packet was told */
+function hear(packet: Packet, hearer: Hearer): Packet {
   const heard: (() => void)[] = [];
-  const end = (last: () => void): void => {
+  const end = (arrived: Hearer["failed"], last: () => void): void => {
     proxy.callback?.();
     arrived(() => {
       for (const one of heard) one();
@@ -221,8 +249,8 @@ function hear(packet: Packet, arrived: (deliver: () => void) => void): Packet {
     handleDataRow: (message) => void heard.push(() => packet.handleDataRow(message)),
     handleCommandComplete: (message, connection) =>
       void heard.push(() => packet.handleCommandComplete(message, connection)),
-    handleReadyForQuery: (connection) => end(() => packet.handleReadyForQuery(connection)),
-    handleError: (error, connection) => end(() => packet.handleError(error, connection)),
+    handleReadyForQuery: (connection) => end(hearer.succeeded, () => packet.handleReadyForQuery(connection)),
+    handleError: (error, connection) => end(hearer.failed, () => packet.handleError(error, connection)),
   };
   return proxy;
 }

@@ -52,9 +52,8 @@ function createLog(laws: Laws): Log {
   return { debug: hear, info: hear, warning: hear, error: hear };
 }
 
-const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };
+export const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };
 const DAY_MS = 86_400_000;
-const LINGER_MS = 10;
 const NOTICE_MS = 2;
 const SCAN_MS = 1500;
 const STEP_MS = 15;
@@ -136,17 +135,22 @@ export async function openServer(cluster: Cluster, name: string): Promise<Server
   };
 }
 
-/** Deferred transactions linger in the time of the world. */
+/** Its waits take place in the time of the world. */
 async function openStorage({ uri, world, fault }: Cluster, process: Process, log: Log): Promise<Storage> {
   const Client = simulateClient(world, process, choosePatch(fault));
-  const opened = createPostgresStorage({ uri, poolMax: 4, versions: VERSIONS, log, Client });
+  const opened = createPostgresStorage({
+    uri,
+    poolMax: 4,
+    versions: VERSIONS,
+    clock: world.clock(process),
+    log,
+    Client,
+  });
   world.opening++;
   await opened.start();
   process.isHeld = true;
   world.opening--;
-  const planted = plantInStorage(opened, fault);
-  const linger = (): Promise<void> => new Promise((resolve) => void world.clock(process).after(LINGER_MS, resolve));
-  return { ...planted, transactionDeferred: (work) => linger().then(() => planted.transaction(work)) };
+  return plantInStorage(opened, fault);
 }
 
 function createEngine({ world, servers, laws }: Cluster, process: Process, workerId: string) {

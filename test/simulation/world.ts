@@ -85,9 +85,11 @@ export class World {
   private ticks = 0;
   private moves = 0;
   private readonly admin: Client;
+  private readonly chooseFate: (chance: number, step: number) => Fate;
   private moved = Promise.withResolvers<void>();
 
-  constructor(seed: number, admin: Client) {
+  constructor(seed: number, admin: Client, chooseFate = chooseByShare) {
+    this.chooseFate = chooseFate;
     this.random = randomFrom(seed);
     this.admin = admin;
   }
@@ -151,11 +153,11 @@ export class World {
   }
 
   /** Releases one thing after the other. @throws if nothing is left to release before `isOver` */
-  async run(isOver: () => boolean, stepsMax: number, onQuiet: () => Promise<void>): Promise<void> {
+  async run(isOver: () => boolean, stepsMax: number, onQuiet?: () => Promise<void>): Promise<void> {
     for (;;) {
       await this.settle();
       if (isOver()) return;
-      await onQuiet();
+      await onQuiet?.();
       if (this.steps.length >= stepsMax) throw new Error(`not over after ${stepsMax} steps`);
       this.step();
     }
@@ -175,7 +177,7 @@ export class World {
     const item = inOrder[Math.floor(this.random() * inOrder.length)];
     if (item === undefined) return; // all wait for PostgreSQL
     this.items = this.items.filter((other) => other !== item);
-    const fate = item.isStatement ? chooseFate(this.random()) : "sent";
+    const fate = item.isStatement ? this.chooseFate(this.random(), this.steps.length) : "sent";
     this.steps.push(`${item.of.name}${item.place} ${item.what} ${fate}`);
     item.release(fate);
   }
@@ -193,7 +195,8 @@ export class World {
       if (this.flights.size === 0 && this.opening === 0) return;
       const isFresh = this.opening > 0 || [...this.flights].some(({ waits }) => !waits);
       if (isFresh && (await this.movesWithin(moved.promise, LOOK_AGAIN_MS))) continue;
-      if (this.opening > 0 || !(await this.allWait())) continue;
+      const { moves } = this;
+      if (this.opening > 0 || !(await this.allWait()) || moves !== this.moves) continue; // what ended may have freed others
       if (this.items.length > 0 || this.timers.length > 0) return; // world.2
       await this.movesWithin(moved.promise, LOOK_AGAIN_MS);
     }
@@ -224,7 +227,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-function chooseFate(chance: number): Fate {
+function chooseByShare(chance: number, _step: number): Fate {
   let left = chance;
   for (const [fate, share] of FATES) if ((left -= share) < 0) return fate;
   return "sent";

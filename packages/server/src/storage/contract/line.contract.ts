@@ -32,8 +32,16 @@ interface Waiting {
 
 /** The line as a caller sees it, in the order of arrival. */
 class Model {
-  readonly waiting = new Map<string, Waiting>();
+  waiting = new Map<string, Waiting>();
   answersInRow = 0;
+
+  /** For a transaction, which may be repeated. */
+  copy(): Model {
+    const copy = new Model();
+    copy.waiting = structuredClone(this.waiting);
+    copy.answersInRow = this.answersInRow;
+    return copy;
+  }
 
   join(runId: string, isAnswer: boolean): void {
     this.waiting.set(runId, { isAnswer, ahead: this.waiting.size, overtaken: 0 });
@@ -74,25 +82,30 @@ export function lineCases(openStorage: OpenStorage): void {
     const steps = fc.array(step, { minLength: 5, maxLength: 15 });
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const model = new Model();
+        let model = new Model();
         await storage.transaction(async (tx) => {
           while ((await claim(tx)) !== null); // left by a case that failed
         });
         for (const [at, { caller, runs, isAnswer, claims }] of all.entries()) {
-          await storage.transaction(async (tx) => {
+          const before = model;
+          model = await storage.transaction(async (tx) => {
+            const after = before.copy();
             const name = caller === "someone new" ? `${caller} ${at}` : caller;
-            for (let count = 0; count < runs; count++) model.join(await join(tx, name, isAnswer), isAnswer);
+            for (let count = 0; count < runs; count++) after.join(await join(tx, name, isAnswer), isAnswer);
             for (let count = 0; count < claims; count++) {
               const runId = await claim(tx);
-              assert.equal(runId === null, model.waiting.size === 0);
-              if (runId !== null) model.claim(runId);
+              assert.equal(runId === null, after.waiting.size === 0);
+              if (runId !== null) after.claim(runId);
             }
+            return after;
           });
         }
-        await storage.transaction(async (tx) => {
-          for (let runId = await claim(tx); runId !== null; runId = await claim(tx)) model.claim(runId);
+        const last = await storage.transaction(async (tx) => {
+          const after = model.copy();
+          for (let runId = await claim(tx); runId !== null; runId = await claim(tx)) after.claim(runId);
+          return after;
         });
-        assert.equal(model.waiting.size, 0, "all have run");
+        assert.equal(last.waiting.size, 0, "all have run");
       }),
       { numRuns: 20 },
     );

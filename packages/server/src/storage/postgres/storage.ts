@@ -14,6 +14,7 @@
 import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../ports/ports.ts";
 import { settlesWithin, type Service } from "@holdpoint/base/lifecycle.ts";
+import { type Clock, systemClock } from "@holdpoint/base/clock.ts";
 import type { EncryptionKey } from "@holdpoint/base/keyring.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import { type Turn, newTurn } from "../shared/line.ts";
@@ -42,6 +43,8 @@ import { createLockQueue } from "./client/lock-queue.ts";
 
 export interface PostgresOptions extends ConnectionOptions {
   readonly versions: Versions;
+  /** Of its waits; the system's if absent. */
+  readonly clock?: Clock;
   /** Of encryption at rest; none by default. */
   readonly keys?: readonly EncryptionKey[];
 }
@@ -56,6 +59,7 @@ const SWEEP_MS = 3_600_000;
 
 export function createPostgresStorage(options: PostgresOptions): PostgresStorage {
   const lockQueue = createLockQueue(LOCK_TIMEOUT_MS);
+  const clock = options.clock ?? systemClock;
   const handles: TxHandle[] = [];
   let pool: Pool | null = null;
   const turn = newTurn();
@@ -68,7 +72,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
     const onWritten = (units: number): void => void (boundUnits += units);
     for (let attempt = 1; ; attempt++) {
       const handle = handles.pop() ?? createTxHandle(turn, sealing);
-      const sql = createSqlTransaction({ pool, readOnly, lockQueue, onWritten });
+      const sql = createSqlTransaction({ pool, clock, readOnly, lockQueue, onWritten });
       handle.bind(sql);
       try {
         const result = await work(handle.tx);
@@ -110,7 +114,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
     transaction,
     transactionDeferred: (work) =>
       new Promise((resolve) => {
-        setTimeout(() => resolve(transaction(work)), LINGER_MS); // postgres/storage.2
+        clock.after(LINGER_MS, () => resolve(transaction(work))); // postgres/storage.2
       }),
     async dump(work) {
       if (pool === null) throw new Error("the storage is not open");
@@ -122,8 +126,14 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
 
 /** @throws {ConfigError} */
 async function claimStoredKeys(pool: Pool, sealing: Sealing): Promise<void> {
-  const ports = { pool, readOnly: false, lockQueue: createLockQueue(LOCK_TIMEOUT_MS), onWritten: () => undefined };
-  const sql = createSqlTransaction(ports);
+  const lockQueue = createLockQueue(LOCK_TIMEOUT_MS);
+  const sql = createSqlTransaction({
+    pool,
+    clock: systemClock,
+    readOnly: false,
+    lockQueue,
+    onWritten: () => undefined,
+  });
   try {
     await claimKeys(createColdSql({ ...sql, sealing }));
     await sql.commit();

@@ -8,8 +8,8 @@
 //        its COMMIT is still in flight. A later lookup finds the fence and reports the same.
 //   commit-outcome.3. If no lookup succeeds in time, the caller gets an error that says so.
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import type { ClientBase, Pool } from "pg";
+import type { Clock } from "@holdpoint/base/clock.ts";
 import { commitFailure, nothingWritten } from "./errors.ts";
 
 export interface Mark {
@@ -44,26 +44,29 @@ const ASK_AGAIN_MS = 50;
 /** Longer than PostgreSQL's crash recovery, shorter than a caller's patience. */
 const ASK_FOR_MS = 10_000;
 
+interface OutcomePorts {
+  readonly pool: Pool;
+  readonly clock: Clock;
+}
+
 /** Resolves if the transaction was committed. @throws {ApiError} `storage_unavailable`, `commit_unknown` */
-export async function findCommitOutcome(pool: Pool, mark: Mark, lost: unknown): Promise<void> {
-  const deadline = performance.now() + ASK_FOR_MS;
-  for (let leftMs = ASK_FOR_MS; leftMs > 0; leftMs = deadline - performance.now()) {
-    const committed = await inTime(wasCommitted(pool, mark), leftMs);
+export async function findCommitOutcome({ pool, clock }: OutcomePorts, mark: Mark, lost: unknown): Promise<void> {
+  const deadline = clock.monotonic() + ASK_FOR_MS;
+  for (let leftMs = ASK_FOR_MS; leftMs > 0; leftMs = deadline - clock.monotonic()) {
+    const committed = await inTime(clock, wasCommitted(pool, mark), leftMs);
     if (committed === true) return; // commit-outcome.1
     if (committed === false) throw nothingWritten(lost); // commit-outcome.2
-    await pause(ASK_AGAIN_MS);
+    await new Promise<void>((resolve) => void clock.after(ASK_AGAIN_MS, resolve));
   }
   throw commitFailure(lost); // commit-outcome.3
 }
 
 /** Null if the query fails at present, or has no answer by then. */
-async function inTime(asked: Promise<boolean>, ms: number): Promise<boolean | null> {
-  const answered = new AbortController();
-  try {
-    return await Promise.race([asked.catch(() => null), pause(ms, null, { signal: answered.signal })]);
-  } finally {
-    answered.abort();
-  }
+function inTime(clock: Clock, asked: Promise<boolean>, ms: number): Promise<boolean | null> {
+  return new Promise((resolve) => {
+    const stop = clock.after(ms, () => resolve(null));
+    void asked.catch(() => null).then((committed) => (stop(), resolve(committed)));
+  });
 }
 
 /** Waits for the transaction, if it is still in progress. */

@@ -1,6 +1,7 @@
 // Statements: the connection, the turn and the statements of one transaction. The first lock or write opens the
 // transaction; statements that come before its connection are sent as soon as there is one.
 import type { Pool, PoolClient } from "pg";
+import type { Clock } from "@holdpoint/base/clock.ts";
 import { nothingWritten } from "./errors.ts";
 import { LOCK } from "./lock-key.ts";
 import type { LockQueue } from "./lock-queue.ts";
@@ -9,6 +10,7 @@ import { type Parameter, type Row, countUnits, findLimits } from "./pool.ts";
 
 export interface TransactionPorts {
   readonly pool: Pool;
+  readonly clock: Clock;
   /** transaction.6. */
   readonly readOnly: boolean;
   readonly lockQueue: LockQueue;

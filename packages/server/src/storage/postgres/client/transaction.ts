@@ -115,7 +115,7 @@ async function commit(transaction: Transaction): Promise<void> {
     // Earlier failures reached their callers; nothing was left to commit.
     if (!isConnectionLost(error)) throw firstFailure(transaction, error);
     disconnect(transaction, true);
-    await findCommitOutcome(transaction.ports.pool, mark, error);
+    await findCommitOutcome(transaction.ports, mark, error);
     return release(transaction, true);
   }
   release(transaction, false); // transaction.3
