@@ -365,6 +365,8 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /keys": [{}],
   "DELETE /keys/{key_id}": [{}],
   "GET /people": [{}],
+  "GET /people/me/console": [{}],
+  "PUT /people/me/console": [{ body: () => ({ views: [], seen: [], tab: "" }) }],
   "DELETE /people/{person}": [{}],
 
   "PUT /store/items": [{ body: () => ({ ...ITEM, value: { mark: "mark-of-bolt" } }) }],

@@ -9,6 +9,7 @@
 //   sign-in-flow.7. A logout at the provider ends the session here, and only a logout token of the provider does.
 //   sign-in-flow.8. A stream ends with the session or key that opened it.
 //   sign-in-flow.9. The database has no ID token in clear.
+//   sign-in-flow.10. Each person reads and replaces the own state of the console, and nobody else's.
 //   sign-in-flow.6. Incomplete or contradictory settings prevent the start, each by name.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -408,6 +409,99 @@ test("the database has no ID token in clear, and the sign-out knows it still (si
   const header = hint.split(".")[0] ?? "none";
   assert.ok(stored.some((text) => text.includes("ann@example.com")));
   assert.ok(!stored.some((text) => text.includes(header)));
+});
+
+const OWN = "/people/me/console";
+const EMPTY = { views: [], seen: [], tab: "" };
+const putOwn = (browser: Browser, body: unknown, headers: Readonly<Record<string, string>> = SAME_ORIGIN) =>
+  browser.visit(json(OWN), {
+    method: "PUT",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+
+test("what the console keeps is the person's own, in each browser, until the person is removed (sign-in-flow.10)", async () => {
+  const [ann, fin] = [await signedIn("ann"), await signedIn("fin")];
+  assert.deepEqual([(await ann.visit(json(OWN))).text, (await fin.visit(json(OWN))).text], ["null", "null"]);
+  const own = { views: [{ name: "Mine", path: "/inbox", search: { kind: "form" } }], seen: ["t/i"], tab: "mine" };
+  assert.equal((await putOwn(ann, own)).status, 204);
+  assert.deepEqual(JSON.parse((await (await signedIn("ann")).visit(json(OWN))).text), own);
+  assert.equal((await fin.visit(json(OWN))).text, "null", "another person's is not changed");
+  assert.equal((await putOwn(fin, { ...EMPTY, tab: "groups" })).status, 204);
+  assert.deepEqual(JSON.parse((await ann.visit(json(OWN))).text), own);
+  for (const name of ["ann%40example.com", "ann@example.com"]) {
+    assert.equal((await fin.visit(json(`/people/${name}/console`))).status, 404, name);
+  }
+  await call(server, "DELETE", "/people/fin%40example.com", undefined, { "x-api-key": ADMIN });
+  assert.equal((await fin.visit(json(OWN))).status, 401);
+  assert.equal((await (await signedIn("fin")).visit(json(OWN))).text, "null");
+});
+
+for (const [what, body] of [
+  ["an unknown member", { ...EMPTY, person: "fin@example.com" }],
+  ["no tab", { views: [], seen: [] }],
+  ["an unknown member of a view", { ...EMPTY, views: [{ name: "a", path: "/inbox", search: {}, to: "b" }] }],
+  ["a number in a filter", { ...EMPTY, views: [{ name: "a", path: "/inbox", search: { older: 7 } }] }],
+  ["51 views", { ...EMPTY, views: Array.from({ length: 51 }, () => ({ name: "a", path: "/inbox", search: {} })) }],
+  ["1,001 read marks", { ...EMPTY, seen: Array.from({ length: 1001 }, () => "t/i") }],
+  ["a long tab", { ...EMPTY, tab: "t".repeat(17) }],
+  [
+    "more than 200,000 characters",
+    { ...EMPTY, views: Array.from({ length: 50 }, () => ({ name: "a", path: "/", search: long(4) })) },
+  ],
+] as const) {
+  test(`${what} is refused, and the state before stays (sign-in-flow.10)`, async () => {
+    const browser = await signedIn("sue");
+    assert.equal((await putOwn(browser, { ...EMPTY, tab: "mine" })).status, 204);
+    const { status, text } = await putOwn(browser, body);
+    assert.equal(status, 422, text);
+    assert.match(text, /"code":"invalid_request"/);
+    assert.deepEqual(JSON.parse((await browser.visit(json(OWN))).text), { ...EMPTY, tab: "mine" });
+  });
+}
+
+/** Filters of 1,024 characters each. */
+function long(count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, "x".repeat(1024)]));
+}
+
+test("keys have no console of their own, nor has a page of another site one (sign-in-flow.10)", async () => {
+  const { body: made } = await call(
+    server,
+    "POST",
+    "/keys",
+    { name: "ann@example.com", role: "admin" },
+    { "x-api-key": ADMIN },
+  );
+  for (const key of [ADMIN, made.key]) {
+    for (const [method, body] of [
+      ["GET", undefined],
+      ["PUT", EMPTY],
+    ] as const) {
+      const { status, text } = await call(server, method, OWN, body, { "x-api-key": key });
+      assert.equal(status, 404, text);
+      assert.match(text, /"code":"person_not_found"/);
+    }
+  }
+  assert.equal((await newBrowser().visit(json(OWN))).status, 401);
+  const browser = await signedIn("sue");
+  assert.equal((await putOwn(browser, EMPTY, { "sec-fetch-site": "cross-site" })).status, 403);
+});
+
+test("a server without sign-in keeps no console of a person (sign-in-flow.10)", async (t) => {
+  const open = await startServerHere({});
+  t.after(async () => {
+    await open.stop();
+    removeFolder(open.dataDir);
+  });
+  for (const [method, body] of [
+    ["GET", undefined],
+    ["PUT", EMPTY],
+  ] as const) {
+    const { status, text } = await call(open, method, OWN, body);
+    assert.equal(status, 404, text);
+    assert.match(text, /"code":"person_not_found"/);
+  }
 });
 
 test("servers on two ports of one host do not sign each other out (sign-in-flow.3)", async (t) => {

@@ -2,7 +2,7 @@
 // role is offered on every page, and the way out.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
+import type { Page, Response } from "playwright-core";
 import { startBrowser, type ConsoleBrowser } from "../harness/console.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../harness/sign-in/openid-provider.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
@@ -42,9 +42,9 @@ after(async () => {
   }
 });
 
-/** Ends on the page of the server that was asked for, or on the one with the reason. */
-async function signIn(name: string, path: string): Promise<Page> {
-  const page = await browser.open(path, { name });
+/** Ends on the page of the server that was asked for, or on the one with the reason. @param at one of their browsers */
+async function signIn(name: string, path: string, at = name): Promise<Page> {
+  const page = await browser.open(path, { name: at });
   await page.route(/^https:/, (route) => route.abort()); // the provider's page asks for a font
   await page.getByRole("dialog", { name: "Sign in" }).getByRole("button", { name: "Sign in" }).click();
   await page.getByPlaceholder("Enter any login").fill(name);
@@ -122,3 +122,38 @@ test("before sign-in the page says the product's name and nothing else", async (
     await page.close();
   }
 });
+
+/** The name of the row once it was open. */
+const READ = /^(?!.*unread).*refund/;
+
+test("views, read marks and the tab of a person are the same in another browser, and are not another person's", async () => {
+  const page = await signIn("rita", "/inbox", "rita at home");
+  await page.getByRole("link", { name: "refund" }).click();
+  await page.getByRole("link", { name: READ }).waitFor();
+  await page.goto(`${server.url}/console/inbox?kind=question`);
+  await page.getByRole("button", { name: "My groups" }).click();
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByLabel("Name of the view").fill("Of my groups");
+  const kept = page.waitForResponse((reply) => isKept(reply, "Of my groups"));
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved as Of my groups.", { exact: true }).waitFor();
+  await kept;
+  assert.equal(await page.evaluate("localStorage.getItem('holdpoint.views')"), null);
+  await page.close();
+  const other = await signIn("rita", "/inbox", "rita at work");
+  await other.getByRole("link", { name: "Of my groups" }).waitFor();
+  await other.getByRole("button", { name: "My groups", pressed: true }).waitFor();
+  await other.getByRole("button", { name: "All", exact: true }).click();
+  await other.getByRole("link", { name: READ }).waitFor();
+  await other.close();
+  const stranger = await signIn("vera", "/inbox", "vera at home");
+  await stranger.getByRole("link", { name: /refund.*unread/ }).waitFor();
+  await stranger.getByRole("button", { name: "All", exact: true, pressed: true }).waitFor();
+  assert.equal(await stranger.getByRole("link", { name: "Of my groups" }).count(), 0);
+  await stranger.close();
+});
+
+const isKept = (reply: Response, view: string): boolean =>
+  reply.url().endsWith("/people/me/console") &&
+  reply.status() === 204 &&
+  (reply.request().postData() ?? "").includes(view);

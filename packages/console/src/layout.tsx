@@ -7,6 +7,7 @@ import { useCallerLoaded } from "./api/caller.ts";
 import { keyRequired, signInAt } from "./api/credentials.ts";
 import { badge } from "./browser/badge.ts";
 import { useInboxLive } from "./data/inbox/live.ts";
+import { useOwnConsole } from "./data/own-console.ts";
 import { OutboxView } from "./data/inbox/outbox-view.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
 import { DESTINATIONS } from "./navigation.ts";
@@ -53,6 +54,7 @@ export function Layout(): ReactNode {
   ]);
   const close = (): void => setOpen(null);
   useCallerLoaded();
+  useOwnConsole();
   useInboxLive();
   const signIn = useValue(signInAt);
   const asksKey = useValue(keyRequired);

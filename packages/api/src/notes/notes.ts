@@ -197,6 +197,11 @@ const access: Readonly<Record<string, Note>> = {
     query: { group: "finance", limit: "100" },
     reply: { people: [value.personExample], next_after: null },
   },
+  readOwnConsole: { description: "The same in every browser of the person.", reply: value.consoleExample },
+  writeOwnConsole: {
+    description: "The last write counts: a client reads before it changes one member.",
+    body: value.consoleExample,
+  },
   deletePerson: { description: "For a person who has left: first remove the account at the provider." },
 };
 

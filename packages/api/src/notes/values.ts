@@ -164,6 +164,12 @@ export const keyExample = {
   last_used_at: null,
 };
 
+export const consoleExample = {
+  views: [{ name: "Refunds of the week", path: "/inbox", search: { graph: "refund-approval", older: "7d" } }],
+  seen: [`${THREAD_ID}/${INTERRUPT_ID}`],
+  tab: "groups",
+};
+
 export const personExample = {
   name: "ann@example.com",
   display_name: "Ann Example",

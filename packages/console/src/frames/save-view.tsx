@@ -1,5 +1,6 @@
 // Save view: the current filters with a name, in the navigation; and the dialog that renames or deletes a view.
 import { useState, type FormEvent, type ReactNode } from "react";
+import { isKeptHere } from "../hooks/kept-here.ts";
 import { NAME_UNITS_MAX, storeViews, views, withView, type View } from "../hooks/views.ts";
 import { Button, Field } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -27,7 +28,7 @@ export function SaveView({
           onSave={(name) => {
             setOpen(false);
             storeViews(withView(views.get(), { name, path, search: Object.fromEntries(members) }));
-            showToast(`Saved as ${name}, for this browser.`);
+            showToast(`Saved as ${name}${isKeptHere.get() ? ", for this browser" : ""}.`);
           }}
         />
       ) : null}
@@ -75,7 +76,11 @@ function NameDialog({
     if (chosen !== "") onSave(chosen);
   };
   return (
-    <Dialog title={title} description="Views are kept in this browser. Their links work anywhere." onClose={onClose}>
+    <Dialog
+      title={title}
+      description={`${isKeptHere.get() ? "Views are kept in this browser." : "Views are kept for you."} Their links work anywhere.`}
+      onClose={onClose}
+    >
       <form className="stack" onSubmit={submit}>
         <Field label="Name of the view">
           <input autoFocus value={text} maxLength={NAME_UNITS_MAX} onChange={(event) => setText(event.target.value)} />

@@ -49,6 +49,9 @@ export function readColumns(text: string): readonly string[] {
   return [...new Set(names.filter((name) => name !== ""))].slice(0, COLUMNS_MAX);
 }
 
+/** The tab of the inbox that was chosen last; empty for all. */
+export const inboxTab = preference<string>("tab", "", null);
+
 /** Whether a dangerous answer asks for the name of its action. */
 export const typesName = preference<boolean>("types_name", false, null);
 

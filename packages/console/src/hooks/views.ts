@@ -1,4 +1,6 @@
-// Views: filtered lists with a name, of this browser. A view is an address: it works as a link, too.
+// Views: filtered lists with a name, of this browser, or of the person who has signed in (data/own-console.ts). A view
+// is an address: it works as a link, too.
+import { isKeptHere } from "./kept-here.ts";
 import { createValue } from "./value.ts";
 
 export const VIEW_PAGES = ["/inbox", "/answered", "/threads"] as const;
@@ -48,10 +50,10 @@ export const views = createValue<readonly View[]>([]);
 export function loadViews(): void {
   const read = (): void => views.set(readViews(localStorage.getItem(KEY)));
   read();
-  window.addEventListener("storage", (event) => event.key === KEY && read());
+  window.addEventListener("storage", (event) => event.key === KEY && isKeptHere.get() && read());
 }
 
 export function storeViews(next: readonly View[]): void {
   views.set(next);
-  localStorage.setItem(KEY, JSON.stringify(next));
+  if (isKeptHere.get()) localStorage.setItem(KEY, JSON.stringify(next));
 }

@@ -1,9 +1,10 @@
-// Seen: the items that were open in this browser; others are unread. A mark of convenience: it holds the latest
-// SEEN_MAX items, and only this browser has it.
+// Seen: the items that were open in this browser, or by the person who has signed in (own-console.ts); others are
+// unread. A mark of convenience: it holds the latest SEEN_MAX items.
+import { isKeptHere } from "../../hooks/kept-here.ts";
 import { createValue } from "../../hooks/value.ts";
 
 const KEY = "holdpoint.seen";
-const SEEN_MAX = 2000;
+export const SEEN_MAX = 1000;
 
 export const seen = createValue<ReadonlySet<string>>(new Set(read()));
 
@@ -12,17 +13,21 @@ export function markSeen(key: string): void {
   if (seen.get().has(key)) return;
   // Other tabs mark items too.
   const next = [...new Set([...read(), ...seen.get(), key])].slice(-SEEN_MAX);
-  seen.set(new Set(next));
-  localStorage.setItem(KEY, JSON.stringify(next));
+  store(next);
 }
 
 export function markUnseen(key: string): void {
   const next = [...new Set([...read(), ...seen.get()])].filter((one) => one !== key);
+  store(next);
+}
+
+function store(next: readonly string[]): void {
   seen.set(new Set(next));
-  localStorage.setItem(KEY, JSON.stringify(next));
+  if (isKeptHere.get()) localStorage.setItem(KEY, JSON.stringify(next));
 }
 
 function read(): readonly string[] {
+  if (!isKeptHere.get()) return [];
   try {
     const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
     return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];

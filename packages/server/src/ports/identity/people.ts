@@ -21,6 +21,10 @@ export interface PeopleTx {
   deletePerson(name: string): Awaitable<boolean>;
   /** People with this verified address, in any case of its letters; at most two, which already is one too many. */
   peopleByEmail(address: string): Awaitable<readonly Person[]>;
+  /** What the console keeps of a person, JSON: null before the first write. @returns null without such a person */
+  personConsole(name: string): Awaitable<{ readonly text: string | null } | null>;
+  /** @returns false without such a person */
+  putPersonConsole(name: string, text: string): Awaitable<boolean>;
   /** In order of the names. */
   people(query: PeopleQuery): Awaitable<readonly Person[]>;
 }

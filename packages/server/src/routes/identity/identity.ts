@@ -1,5 +1,6 @@
 // Routes of people and keys: parse → operation → reply.
 import * as contract from "@holdpoint/api/identity.ts";
+import type { OwnConsole } from "@holdpoint/api/identity.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { parseRoleLimits } from "../../auth/role-limits.ts";
 import { createKey, revokeKey } from "../../auth/stored-keys.ts";
@@ -39,6 +40,16 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       const last = people.length < limit ? null : (people.at(-1)?.name ?? null);
       return json({ people: people.map(personObject), next_after: last });
     }),
+    route(contract.readOwnConsole, async ({ caller }) => {
+      const found = await storage.read((tx) => tx.personConsole(requirePerson(caller)));
+      if (found === null) throw notSignedIn();
+      return json(found.text === null ? null : (JSON.parse(found.text) as OwnConsole));
+    }),
+    route(contract.writeOwnConsole, async ({ body, caller }) => {
+      const name = requirePerson(caller);
+      if (!(await storage.transaction((tx) => tx.putPersonConsole(name, JSON.stringify(body))))) throw notSignedIn();
+      return NO_CONTENT;
+    }),
     route(contract.deletePerson, async ({ ids, caller }) => {
       const name = id(ids, "person");
       if (!(await storage.transaction((tx) => tx.deletePerson(name))))
@@ -49,6 +60,15 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
   ];
 }
+
+/** A program may have the name of a person, but has no groups. @throws {ApiError} `person_not_found` */
+function requirePerson({ name, groups }: Caller): string {
+  if (groups === undefined) throw notSignedIn();
+  return name;
+}
+
+const notSignedIn = (): ApiError =>
+  new ApiError("person_not_found", "The caller has not signed in as a person of this server.");
 
 /** A key that no request could use would be a false promise. @throws {ApiError} `keys_unused` */
 function requireRoles({ role }: Caller): void {

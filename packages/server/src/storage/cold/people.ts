@@ -29,6 +29,16 @@ export function peopleVerbs(sql: ColdSql): PeopleTx {
       const rows = await sql.all(`${people.select} WHERE lower(email) = lower(?) ORDER BY name LIMIT 2`, address);
       return rows.map(people.read);
     },
+    async personConsole(name) {
+      const row = await sql.get(`SELECT name, console FROM ${schema}people WHERE name = ?`, name);
+      if (row === null) return null;
+      const text = sql.sealing.open("people", "console", row, row["console"]);
+      return { text: typeof text === "string" ? text : null };
+    },
+    async putPersonConsole(name, text) {
+      const cell = sql.sealing.seal("people", "console", { name }, text);
+      return (await sql.count(`UPDATE ${schema}people SET console = ? WHERE name = ?`, cell, name)) === 1;
+    },
     async people({ group, after, limit }) {
       const page = "ORDER BY name LIMIT ?";
       const rows =

@@ -3,6 +3,7 @@
 //   contract/identity.1. A person, a session and a key read back as stored, by each of their keys.
 //   contract/identity.2. Of several rotations of one session from the same token, one succeeds.
 //   contract/identity.4. A name belongs to the subject that took it first.
+//   contract/identity.5. What the console keeps of a person is there until the person is deleted.
 //   contract/identity.3. A deleted person has no sessions; old sessions are deleted, others stay.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
@@ -57,6 +58,18 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     });
     assert.equal((await read())[0]?.seenAt, 9);
     assert.equal(await storage.transaction((tx) => tx.readPerson(ann.issuer, "other")), null);
+  });
+
+  test("what the console keeps of a person stays when the person signs in again (contract/identity.5)", async (t) => {
+    const storage = await open(t);
+    assert.equal(await storage.transaction((tx) => tx.personConsole("ann")), null);
+    assert.equal(await storage.transaction((tx) => tx.putPersonConsole("ann", "{}")), false);
+    await storage.transaction((tx) => tx.putPerson(person("ann")));
+    assert.deepEqual(await storage.transaction((tx) => tx.personConsole("ann")), { text: null });
+    const text = JSON.stringify(odd);
+    assert.equal(await storage.transaction((tx) => tx.putPersonConsole("ann", text)), true);
+    await storage.transaction((tx) => tx.putPerson(person("ann", { seenAt: 9 })));
+    assert.deepEqual(await storage.read((tx) => tx.personConsole("ann")), { text });
   });
 
   test("of 20 subjects that take the same name at once, one gets it (contract/identity.4)", async (t) => {

@@ -119,7 +119,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("store_vectors", ["item_id", "field"], { ...text("field"), ...integer("item_id"), vector: "bytes" }),
   table("people", ["name"], {
     ...jsontext("groups"),
-    ...text("name", "issuer", "subject", "display_name", "email"),
+    ...text("name", "issuer", "subject", "display_name", "email", "console"),
     ...integer("created_at", "seen_at"),
   }),
   table("sessions", ["session_id"], {

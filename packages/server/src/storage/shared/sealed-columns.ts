@@ -104,7 +104,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
   store_items: table("item_id", "item_id ns key created_at updated_at ttl_ms expires_at tenant", [["value", "ns key"]]),
   store_order: table("prefix updated_at item_id", "prefix updated_at item_id"),
   store_vectors: table("item_id field", "item_id field", ["vector"]),
-  people: table("name", "name issuer subject display_name email groups created_at seen_at"),
+  people: table("name", "name issuer subject display_name email groups created_at seen_at", ["console"]),
   // The token of the provider is sealed with the session's own token already.
   sessions: table(
     "session_id",

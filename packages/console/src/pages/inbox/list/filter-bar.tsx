@@ -1,6 +1,6 @@
 // Filter bar: search, filters and order of the list, all in the URL.
 import { useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { liveState } from "../../../data/inbox/live.ts";
 import { useAssistants } from "../../../graph/graph-names.ts";
 import { Button, Chip, IconButton } from "../../../ui/controls.tsx";
@@ -8,6 +8,7 @@ import { copy } from "../../../ui/copy.tsx";
 import { count } from "../../../ui/format.ts";
 import { Icon } from "../../../ui/icons.tsx";
 import { useTyped } from "../../../hooks/typed.ts";
+import { inboxTab } from "../../../hooks/preferences.ts";
 import { useValue } from "../../../hooks/value.ts";
 import { SaveView } from "../../../frames/save-view.tsx";
 import { filterWords } from "./filter-words.ts";
@@ -33,6 +34,7 @@ export function FilterBar({
     const to = "."; // keeps the open item
     void navigate({ to, search: (before) => readFilters({ ...before, ...changes }), replace: true });
   };
+  const chooseTab = useKeptTab(filters, (tab) => set({ tab }));
   const waiting = list.items.filter((item) => item.state === "open").length;
   const ended = list.items.length - waiting;
   return (
@@ -62,7 +64,7 @@ export function FilterBar({
           </Button>
         </div>
       </div>
-      <Tabs tab={filters.tab} onChange={(tab) => set({ tab })} />
+      <Tabs tab={filters.tab} onChange={chooseTab} />
       {more ? <MoreFilters filters={filters} items={list.items} onChange={set} /> : null}
       {active.length === 0 ? null : (
         <ul className="filter-chips" aria-label="Active filters">
@@ -95,6 +97,18 @@ const TAB_WORDS = [
   ["groups", "My groups"],
   ["unassigned", "Unassigned"],
 ] as const;
+
+/** The inbox without filters opens on the tab that was chosen last. @returns chooses one */
+function useKeptTab(filters: Filters, show: (tab: string) => void): (tab: string) => void {
+  const kept = useValue(inboxTab);
+  useEffect(() => {
+    if (kept !== "" && Object.keys(filters).length === 0) show(kept);
+  }, [kept]);
+  return (tab) => {
+    inboxTab.set(tab);
+    show(tab);
+  };
+}
 
 function Tabs({
   tab = "",

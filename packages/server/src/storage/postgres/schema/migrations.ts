@@ -32,4 +32,5 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX store_items_tenant ON holdpoint.store_items (tenant) WHERE tenant IS NOT NULL`,
   // Checkpoints whose ids do not tell the order of writing (shared/written-order.ts).
   `CREATE INDEX checkpoints_skewed ON holdpoint.checkpoints (thread_id, ns) WHERE parent_id > checkpoint_id`,
+  `ALTER TABLE holdpoint.people ADD COLUMN console TEXT`,
 ];

@@ -21,4 +21,5 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX store_items_tenant ON store_items (tenant) WHERE tenant IS NOT NULL`,
   // Checkpoints whose ids do not tell the order of writing (shared/written-order.ts).
   `CREATE INDEX checkpoints_skewed ON checkpoints (thread_id, ns) WHERE parent_id > checkpoint_id`,
+  "ALTER TABLE people ADD COLUMN console TEXT",
 ];
