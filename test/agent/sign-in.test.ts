@@ -470,7 +470,7 @@ test("keys have no console of their own, nor has a page of another site one (sig
     server,
     "POST",
     "/keys",
-    { name: "ann@example.com", role: "admin" },
+    { name: "program", role: "admin" },
     { "x-api-key": ADMIN },
   );
   for (const key of [ADMIN, made.key]) {
