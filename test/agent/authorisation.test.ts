@@ -366,7 +366,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "DELETE /keys/{key_id}": [{}],
   "GET /people": [{}],
   "GET /people/me/console": [{}],
-  "PUT /people/me/console": [{ body: () => ({ views: [], seen: [], tab: "" }) }],
+  "PUT /people/me/console": [{ body: () => ({ revision: "", views: [], seen: [], tab: "" }) }],
   "DELETE /people/{person}": [{}],
 
   "PUT /store/items": [{ body: () => ({ ...ITEM, value: { mark: "mark-of-bolt" } }) }],

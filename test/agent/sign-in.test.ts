@@ -413,33 +413,56 @@ test("the database has no ID token in clear, and the sign-out knows it still (si
 
 const OWN = "/people/me/console";
 const EMPTY = { views: [], seen: [], tab: "" };
-const putOwn = (browser: Browser, body: unknown, headers: Readonly<Record<string, string>> = SAME_ORIGIN) =>
+const readOwn = async (browser: Browser) =>
+  JSON.parse((await browser.visit(json(OWN))).text) as { readonly person: string; readonly revision: string };
+const putOwn = async (browser: Browser, body: object, headers: Readonly<Record<string, string>> = SAME_ORIGIN) =>
   browser.visit(json(OWN), {
     method: "PUT",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
+    body: JSON.stringify({ revision: (await readOwn(browser)).revision, ...body }),
   });
+const readBare = async (browser: Browser) => {
+  const { person: _person, revision: _revision, ...own } = await readOwn(browser);
+  return own;
+};
 
 test("what the console keeps is the person's own, in each browser, until the person is removed (sign-in-flow.10)", async () => {
   const [ann, fin] = [await signedIn("ann"), await signedIn("fin")];
-  assert.deepEqual([(await ann.visit(json(OWN))).text, (await fin.visit(json(OWN))).text], ["null", "null"]);
+  assert.deepEqual([await readBare(ann), await readBare(fin)], [EMPTY, EMPTY]);
   const own = { views: [{ name: "Mine", path: "/inbox", search: { kind: "form" } }], seen: ["t/i"], tab: "mine" };
-  assert.equal((await putOwn(ann, own)).status, 204);
-  assert.deepEqual(JSON.parse((await (await signedIn("ann")).visit(json(OWN))).text), own);
-  assert.equal((await fin.visit(json(OWN))).text, "null", "another person's is not changed");
-  assert.equal((await putOwn(fin, { ...EMPTY, tab: "groups" })).status, 204);
-  assert.deepEqual(JSON.parse((await ann.visit(json(OWN))).text), own);
+  assert.equal((await putOwn(ann, own)).status, 200);
+  assert.deepEqual(await readBare(await signedIn("ann")), own);
+  assert.deepEqual(await readBare(fin), EMPTY, "another person's is not changed");
+  assert.equal((await putOwn(fin, { ...EMPTY, tab: "groups" })).status, 200);
+  assert.deepEqual(await readBare(ann), own);
   for (const name of ["ann%40example.com", "ann@example.com"]) {
     assert.equal((await fin.visit(json(`/people/${name}/console`))).status, 404, name);
   }
   await call(server, "DELETE", "/people/fin%40example.com", undefined, { "x-api-key": ADMIN });
   assert.equal((await fin.visit(json(OWN))).status, 401);
-  assert.equal((await (await signedIn("fin")).visit(json(OWN))).text, "null");
+  assert.deepEqual(await readBare(await signedIn("fin")), EMPTY);
+});
+
+test("a write with the revision of another person, or of before another write, changes nothing (sign-in-flow.10)", async () => {
+  const [ann, fin] = [await signedIn("ann"), await signedIn("fin")];
+  assert.equal((await putOwn(fin, { ...EMPTY, tab: "groups" })).status, 200);
+  for (const revision of [(await readOwn(ann)).revision, "", "0"]) {
+    const { status, text } = await putOwn(fin, { ...EMPTY, revision });
+    assert.equal(status, 409, text);
+    assert.match(text, /"code":"console_changed"/);
+  }
+  const { revision } = await readOwn(fin);
+  const both = await Promise.all(["mine", "unassigned"].map((tab) => putOwn(fin, { ...EMPTY, revision, tab })));
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409]);
+  const won = both.find(({ status }) => status === 200)?.text ?? "";
+  assert.deepEqual(await readOwn(fin), JSON.parse(won));
+  assert.equal((await readOwn(fin)).person, "fin@example.com");
 });
 
 for (const [what, body] of [
   ["an unknown member", { ...EMPTY, person: "fin@example.com" }],
   ["no tab", { views: [], seen: [] }],
+  ["no revision", { ...EMPTY, revision: undefined }],
   ["an unknown member of a view", { ...EMPTY, views: [{ name: "a", path: "/inbox", search: {}, to: "b" }] }],
   ["a number in a filter", { ...EMPTY, views: [{ name: "a", path: "/inbox", search: { older: 7 } }] }],
   ["51 views", { ...EMPTY, views: Array.from({ length: 51 }, () => ({ name: "a", path: "/inbox", search: {} })) }],
@@ -452,11 +475,11 @@ for (const [what, body] of [
 ] as const) {
   test(`${what} is refused, and the state before stays (sign-in-flow.10)`, async () => {
     const browser = await signedIn("sue");
-    assert.equal((await putOwn(browser, { ...EMPTY, tab: "mine" })).status, 204);
+    assert.equal((await putOwn(browser, { ...EMPTY, tab: "mine" })).status, 200);
     const { status, text } = await putOwn(browser, body);
     assert.equal(status, 422, text);
     assert.match(text, /"code":"invalid_request"/);
-    assert.deepEqual(JSON.parse((await browser.visit(json(OWN))).text), { ...EMPTY, tab: "mine" });
+    assert.deepEqual(await readBare(browser), { ...EMPTY, tab: "mine" });
   });
 }
 
@@ -466,17 +489,11 @@ function long(count: number): Readonly<Record<string, string>> {
 }
 
 test("keys have no console of their own, nor has a page of another site one (sign-in-flow.10)", async () => {
-  const { body: made } = await call(
-    server,
-    "POST",
-    "/keys",
-    { name: "program", role: "admin" },
-    { "x-api-key": ADMIN },
-  );
-  for (const key of [ADMIN, made.key]) {
+  const made = await call(server, "POST", "/keys", { name: "program", role: "admin" }, { "x-api-key": ADMIN });
+  for (const key of [ADMIN, (made.body as { readonly key: string }).key]) {
     for (const [method, body] of [
       ["GET", undefined],
-      ["PUT", EMPTY],
+      ["PUT", { revision: "", ...EMPTY }],
     ] as const) {
       const { status, text } = await call(server, method, OWN, body, { "x-api-key": key });
       assert.equal(status, 404, text);
@@ -496,7 +513,7 @@ test("a server without sign-in keeps no console of a person (sign-in-flow.10)", 
   });
   for (const [method, body] of [
     ["GET", undefined],
-    ["PUT", EMPTY],
+    ["PUT", { revision: "", ...EMPTY }],
   ] as const) {
     const { status, text } = await call(open, method, OWN, body);
     assert.equal(status, 404, text);

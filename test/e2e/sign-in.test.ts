@@ -119,6 +119,15 @@ test("before sign-in the page says the product's name and nothing else", async (
     const own = await dialog.innerText();
     assert.equal((await page.locator("body").innerText()).replace(own, "").trim(), "Holdpoint", path);
     assert.equal(await page.getByRole("navigation").count(), 0);
+    await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    await dialog.getByRole("button", { name: "Use an API key" }).click();
+    const asksKey = page.getByRole("dialog", { name: "API key" });
+    await asksKey.waitFor();
+    assert.equal(await page.getByRole("navigation").count(), 0, "Escape and a click beside it leave the dialog");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor();
+    assert.equal((await page.locator("body").innerText()).replace(own, "").trim(), "Holdpoint", path);
     await page.close();
   }
 });
@@ -146,14 +155,43 @@ test("views, read marks and the tab of a person are the same in another browser,
   await other.getByRole("button", { name: "All", exact: true }).click();
   await other.getByRole("link", { name: READ }).waitFor();
   await other.close();
-  const stranger = await signIn("vera", "/inbox", "vera at home");
+  const stranger = await signIn("olga", "/inbox", "olga at home");
   await stranger.getByRole("link", { name: /refund.*unread/ }).waitFor();
   await stranger.getByRole("button", { name: "All", exact: true, pressed: true }).waitFor();
   assert.equal(await stranger.getByRole("link", { name: "Of my groups" }).count(), 0);
   await stranger.close();
 });
 
+test("a page of one person writes nothing for another one who has signed in since in the same browser", async () => {
+  const page = await signIn("rita", "/inbox", "shared");
+  await page.getByRole("region", { name: "Account" }).getByText("rita Example").waitFor();
+  await page.context().clearCookies(); // the session of the first page stays alive at the server
+  const other = await signIn("vera", "/inbox", "shared");
+  await other.getByRole("region", { name: "Account" }).getByText("vera Example").waitFor();
+  await page.bringToFront();
+  await page.getByRole("button", { name: "Unassigned" }).click();
+  await page.getByRole("region", { name: "Account" }).getByText("vera Example").waitFor();
+  await other.reload();
+  await other.getByRole("button", { name: "All", exact: true, pressed: true }).waitFor();
+  await Promise.all([page.close(), other.close()]);
+});
+
+test("a person reads that views and read marks are not saved, and the next change saves them", async () => {
+  const page = await signIn("olga", "/inbox");
+  await page.getByRole("button", { name: "All", exact: true, pressed: true }).waitFor();
+  await page.route("**/people/me/console", (route) =>
+    route.request().method() === "PUT" ? route.fulfill({ status: 503, json: { detail: "Full." } }) : route.fallback(),
+  );
+  await page.getByRole("button", { name: "Unassigned" }).click();
+  await page.getByRole("status").getByText("Views and read marks are not saved: Full.").waitFor();
+  await page.unroute("**/people/me/console");
+  const kept = page.waitForResponse((reply) => isKept(reply, "mine"));
+  await page.getByRole("button", { name: "Mine" }).click();
+  await kept;
+  await page.close();
+});
+
 const isKept = (reply: Response, view: string): boolean =>
   reply.url().endsWith("/people/me/console") &&
-  reply.status() === 204 &&
+  reply.status() === 200 &&
   (reply.request().postData() ?? "").includes(view);

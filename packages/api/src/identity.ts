@@ -57,9 +57,6 @@ export const revokeKey = operation("revokeKey", "delete", "/keys/{key_id}", {
   refusals: ["key_not_found"],
 });
 
-/** Of what the console keeps of a person, as JSON. */
-const CONSOLE_UNITS_MAX = 200_000;
-
 const person = z.object({
   name: z.string(),
   display_name: z.string(),
@@ -82,25 +79,34 @@ export const listPeople = operation("listPeople", "get", "/people", {
   description: "In order of the names. next_after is null on the last page.",
 });
 
+/** Of what the console keeps of a person, as JSON. */
+const CONSOLE_UNITS_MAX = 200_000;
+
 const text = (max: number) => z.string().max(max);
 
 /** What the console keeps of one person. */
-const ownConsole = z.strictObject({
+const ownConsole = {
   views: list(z.strictObject({ name: text(60), path: text(64), search: z.record(text(64), text(1024)) }), 50).describe(
     "saved views: a name, a page, and its filters",
   ),
   seen: list(text(128), 1000).describe("read marks: <thread>/<item>, the latest last"),
-  tab: text(16).describe("the chosen tab of the inbox"),
+  tab: text(16).describe("the chosen tab of the inbox; empty for all"),
+};
+
+const storedConsole = z.object({
+  person: z.string().describe("name of the caller"),
+  revision: z.string().describe("another one after each change, and for each person"),
+  ...ownConsole,
 });
 
-export type OwnConsole = z.infer<typeof ownConsole>;
+export type OwnConsole = z.infer<typeof storedConsole>;
 
 export const readOwnConsole = operation("readOwnConsole", "get", "/people/me/console", {
   tag: TAG,
   access: "authenticated",
   summary: "Read what the console keeps of the caller: saved views, read marks, the tab",
-  reply: ownConsole.nullable(),
-  description: "Null before the first write. Only people who have signed in have it; for others the browser keeps it.",
+  reply: storedConsole,
+  description: "Only people who have signed in have it; for others the browser keeps it.",
   refusals: ["person_not_found"],
 });
 
@@ -108,12 +114,13 @@ export const writeOwnConsole = operation("writeOwnConsole", "put", "/people/me/c
   tag: TAG,
   access: "authenticated",
   summary: "Replace what the console keeps of the caller",
-  body: ownConsole.refine((value) => JSON.stringify(value).length <= CONSOLE_UNITS_MAX, {
-    message: `has more than ${CONSOLE_UNITS_MAX} characters`,
-  }),
-  reply: null,
-  status: 204,
-  refusals: ["person_not_found"],
+  body: z
+    .strictObject({ revision: text(64).describe("as read; a later change refuses the write"), ...ownConsole })
+    .refine((value) => JSON.stringify(value).length <= CONSOLE_UNITS_MAX, {
+      message: `has more than ${CONSOLE_UNITS_MAX} characters`,
+    }),
+  reply: storedConsole,
+  refusals: ["person_not_found", "console_changed"],
 });
 
 export const deletePerson = operation("deletePerson", "delete", "/people/{person}", {

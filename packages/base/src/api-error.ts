@@ -41,6 +41,7 @@ export const ERROR_CODES = {
   key_limit: [409, "The key limit is reached"],
   policy_limit: [409, "The policy limit is reached"],
   policy_fixed: [409, "The policy is part of the deployment"],
+  console_changed: [409, "What the console keeps has changed"],
   key_name_taken: [409, "The name belongs to a person"],
   keys_unused: [409, "This server does not use stored keys"],
   thread_busy: [409, "The thread has a run in progress"],

@@ -1,7 +1,7 @@
 // Key dialog: asks for the API key if the server requires one.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { apiKey, keyRequired, setApiKey } from "./api/credentials.ts";
+import { apiKey, keyRequired, setApiKey, signInAt } from "./api/credentials.ts";
 import { Button, Field } from "./ui/controls.tsx";
 import { Dialog } from "./ui/dialog.tsx";
 
@@ -19,7 +19,7 @@ export function KeyDialog(): ReactNode {
     <Dialog
       title="API key"
       description={wrong ? "The server rejected this key." : "This server requires an API key."}
-      onClose={() => keyRequired.set(false)}
+      {...(signInAt.get() === null ? {} : { onClose: () => keyRequired.set(false) })} // back to the sign-in
     >
       <form
         className="stack"

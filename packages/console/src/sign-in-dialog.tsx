@@ -1,6 +1,6 @@
 // Sign-in dialog: the way to the OpenID provider, and the reason if the last attempt failed.
 import type { ReactNode } from "react";
-import { keyRequired, signInAt } from "./api/credentials.ts";
+import { keyRequired } from "./api/credentials.ts";
 import { Button } from "./ui/controls.tsx";
 import { Dialog } from "./ui/dialog.tsx";
 
@@ -26,15 +26,11 @@ function pageToReturnTo(): string {
 }
 
 export function SignInDialog({ path }: { readonly path: string }): ReactNode {
-  const useKey = (): void => {
-    signInAt.set(null);
-    keyRequired.set(true);
-  };
   const signIn = (): void => {
     window.location.assign(`${path}?return_to=${encodeURIComponent(pageToReturnTo())}`);
   };
   return (
-    <Dialog title="Sign in" description="This server requires an account." onClose={() => signInAt.set(null)}>
+    <Dialog title="Sign in" description="This server requires an account.">
       <div className="stack">
         {failure === null ? null : (
           <p className="note amber" role="alert">
@@ -45,7 +41,7 @@ export function SignInDialog({ path }: { readonly path: string }): ReactNode {
           <Button kind="primary" onClick={signIn} autoFocus>
             Sign in
           </Button>
-          <Button kind="quiet" onClick={useKey}>
+          <Button kind="quiet" onClick={() => keyRequired.set(true)}>
             Use an API key
           </Button>
         </div>

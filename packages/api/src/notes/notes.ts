@@ -199,8 +199,9 @@ const access: Readonly<Record<string, Note>> = {
   },
   readOwnConsole: { description: "The same in every browser of the person.", reply: value.consoleExample },
   writeOwnConsole: {
-    description: "The last write counts: a client reads before it changes one member.",
-    body: value.consoleExample,
+    description: "Of two browsers that write at once, the later one reads again, and adds its change.",
+    body: value.consoleBodyExample,
+    reply: value.consoleExample,
   },
   deletePerson: { description: "For a person who has left: first remove the account at the provider." },
 };

@@ -164,11 +164,14 @@ export const keyExample = {
   last_used_at: null,
 };
 
-export const consoleExample = {
+export const consoleBodyExample = {
+  revision: "0f6c2a1f9d1b4c7e8a5d3b2c1f0e9d8c",
   views: [{ name: "Refunds of the week", path: "/inbox", search: { graph: "refund-approval", older: "7d" } }],
   seen: [`${THREAD_ID}/${INTERRUPT_ID}`],
   tab: "groups",
 };
+
+export const consoleExample = { person: "ann@example.com", ...consoleBodyExample };
 
 export const personExample = {
   name: "ann@example.com",

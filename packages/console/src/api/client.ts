@@ -56,7 +56,7 @@ export async function request(method: Method, path: string, options: CallOptions
 /** A wrong key asks for another one; without a key, people sign in where the server offers that. */
 function askToAuthenticate({ members }: ApiProblem, hasKey: boolean): void {
   const path = members["sign_in"];
-  if (typeof path === "string" && !hasKey) signInAt.set(keyRequired.get() ? null : path);
+  if (typeof path === "string" && !hasKey) signInAt.set(path);
   else keyRequired.set(true);
 }
 

@@ -24,4 +24,5 @@ export function setApiKey(key: string | null, remember: boolean): void {
   if (key !== null) (remember ? localStorage : sessionStorage).setItem(STORAGE_KEY, key);
   apiKey.set(key);
   keyRequired.set(false);
+  signInAt.set(null);
 }

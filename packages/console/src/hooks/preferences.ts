@@ -1,21 +1,23 @@
 // Preferences: a person's choices in this browser. No link depends on them.
+import { isKeptHere } from "./kept-here.ts";
 import { createValue, type Value } from "./value.ts";
 
 export type Theme = "system" | "light" | "dark";
 
 const PREFIX = "holdpoint.";
 
-/** A value that survives the tab. An invalid stored value counts as absent. */
+/** A value that survives the tab. An invalid stored value counts as absent. @param isOwn this browser keeps it */
 function preference<T extends string | number | boolean>(
   name: string,
   fallback: T,
   choices: readonly T[] | null,
+  isOwn: () => boolean = () => true,
 ): Value<T> {
   const key = PREFIX + name;
   const value = createValue(read(key, fallback, choices));
-  value.subscribe(() => localStorage.setItem(key, JSON.stringify(value.get())));
+  value.subscribe(() => isOwn() && localStorage.setItem(key, JSON.stringify(value.get())));
   window.addEventListener("storage", (event) => {
-    if (event.key === key) value.set(read(key, fallback, choices)); // changed in another tab
+    if (event.key === key && isOwn()) value.set(read(key, fallback, choices)); // changed in another tab
   });
   return value;
 }
@@ -50,7 +52,7 @@ export function readColumns(text: string): readonly string[] {
 }
 
 /** The tab of the inbox that was chosen last; empty for all. */
-export const inboxTab = preference<string>("tab", "", null);
+export const inboxTab = preference<string>("tab", "", null, isKeptHere.get);
 
 /** Whether a dangerous answer asks for the name of its action. */
 export const typesName = preference<boolean>("types_name", false, null);

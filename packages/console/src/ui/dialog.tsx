@@ -15,7 +15,8 @@ export function Dialog({
 }: {
   readonly title: string;
   readonly description?: ReactNode;
-  readonly onClose: () => void;
+  /** Absent: it cannot be closed. */
+  readonly onClose?: () => void;
   readonly shortcuts?: readonly Shortcut[];
   readonly wide?: boolean;
   readonly children: ReactNode;
@@ -23,7 +24,7 @@ export function Dialog({
 }): ReactNode {
   useShortcuts(title, shortcuts, true);
   return (
-    <Parts.Root open onOpenChange={(open) => !open && onClose()}>
+    <Parts.Root open onOpenChange={(open) => !open && onClose?.()}>
       <Parts.Portal>
         <Parts.Overlay className="dialog-overlay" />
         <Parts.Content
@@ -34,9 +35,11 @@ export function Dialog({
             <Parts.Title className="dialog-title" dir="auto">
               {title}
             </Parts.Title>
-            <Parts.Close asChild>
-              <IconButton icon="cross" label="Close" />
-            </Parts.Close>
+            {onClose === undefined ? null : (
+              <Parts.Close asChild>
+                <IconButton icon="cross" label="Close" />
+              </Parts.Close>
+            )}
           </header>
           {description === undefined ? null : (
             <Parts.Description className="dialog-description">{description}</Parts.Description>

@@ -2,9 +2,9 @@
 // unread. A mark of convenience: it holds the latest SEEN_MAX items.
 import { isKeptHere } from "../../hooks/kept-here.ts";
 import { createValue } from "../../hooks/value.ts";
+import { SEEN_MAX } from "../kept.ts";
 
 const KEY = "holdpoint.seen";
-export const SEEN_MAX = 1000;
 
 export const seen = createValue<ReadonlySet<string>>(new Set(read()));
 

@@ -23,8 +23,8 @@ export interface PeopleTx {
   peopleByEmail(address: string): Awaitable<readonly Person[]>;
   /** What the console keeps of a person, JSON: null before the first write. @returns null without such a person */
   personConsole(name: string): Awaitable<{ readonly text: string | null } | null>;
-  /** @returns false without such a person */
-  putPersonConsole(name: string, text: string): Awaitable<boolean>;
+  /** No other change comes between. @returns the new text; null without such a person @throws what `change` throws */
+  changePersonConsole(name: string, change: (text: string | null) => string): Awaitable<string | null>;
   /** In order of the names. */
   people(query: PeopleQuery): Awaitable<readonly Person[]>;
 }

@@ -2,6 +2,7 @@
 import * as contract from "@holdpoint/api/identity.ts";
 import type { OwnConsole } from "@holdpoint/api/identity.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
+import { contentHash } from "@holdpoint/base/ids.ts";
 import { parseRoleLimits } from "../../auth/role-limits.ts";
 import { createKey, revokeKey } from "../../auth/stored-keys.ts";
 import type { AgentContext } from "../../context/context.ts";
@@ -43,12 +44,17 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.readOwnConsole, async ({ caller }) => {
       const found = await storage.read((tx) => tx.personConsole(requirePerson(caller)));
       if (found === null) throw notSignedIn();
-      return json(found.text === null ? null : (JSON.parse(found.text) as OwnConsole));
+      return json(consoleObject(caller.name, found.text));
     }),
-    route(contract.writeOwnConsole, async ({ body, caller }) => {
+    route(contract.writeOwnConsole, async ({ body: { revision, ...own }, caller }) => {
       const name = requirePerson(caller);
-      if (!(await storage.transaction((tx) => tx.putPersonConsole(name, JSON.stringify(body))))) throw notSignedIn();
-      return NO_CONTENT;
+      const replace = (text: string | null): string => {
+        if (consoleObject(name, text).revision === revision) return JSON.stringify(own);
+        throw new ApiError("console_changed", "It has changed since it was read, or another person has signed in.");
+      };
+      const text = await storage.transaction((tx) => tx.changePersonConsole(name, replace));
+      if (text === null) throw notSignedIn();
+      return json(consoleObject(name, text));
     }),
     route(contract.deletePerson, async ({ ids, caller }) => {
       const name = id(ids, "person");
@@ -60,6 +66,14 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
   ];
 }
+
+/** @param text null: nothing is stored yet */
+function consoleObject(person: string, text: string | null): OwnConsole {
+  const own = (text === null ? NOTHING : JSON.parse(text)) as typeof NOTHING;
+  return { person, revision: contentHash(JSON.stringify([person, text])).slice(0, 32), ...own };
+}
+
+const NOTHING: Omit<OwnConsole, "person" | "revision"> = { views: [], seen: [], tab: "" };
 
 /** A program may have the name of a person, but has no groups. @throws {ApiError} `person_not_found` */
 function requirePerson({ name, groups }: Caller): string {

@@ -7,6 +7,12 @@ import { type ColdSql, coldTable } from "./cold-sql.ts";
 export function peopleVerbs(sql: ColdSql): PeopleTx {
   const { schema } = sql;
   const people = coldTable<Person>(sql, "people", { ...PERSON_COLUMNS, groups: ["groups", "searched"] });
+  const readConsole = async (name: string): Promise<{ readonly text: string | null } | null> => {
+    const row = await sql.get(`SELECT name, console FROM ${schema}people WHERE name = ?`, name);
+    if (row === null) return null;
+    const text = sql.sealing.open("people", "console", row, row["console"]);
+    return { text: typeof text === "string" ? text : null };
+  };
   return {
     person: async (name) => people.readOrNull(await sql.get(`${people.select} WHERE name = ?`, name)),
     readPerson: async (issuer, subject) =>
@@ -29,15 +35,15 @@ export function peopleVerbs(sql: ColdSql): PeopleTx {
       const rows = await sql.all(`${people.select} WHERE lower(email) = lower(?) ORDER BY name LIMIT 2`, address);
       return rows.map(people.read);
     },
-    async personConsole(name) {
-      const row = await sql.get(`SELECT name, console FROM ${schema}people WHERE name = ?`, name);
-      if (row === null) return null;
-      const text = sql.sealing.open("people", "console", row, row["console"]);
-      return { text: typeof text === "string" ? text : null };
-    },
-    async putPersonConsole(name, text) {
+    personConsole: readConsole,
+    async changePersonConsole(name, change) {
+      sql.hold(`person ${name}`);
+      const found = await readConsole(name);
+      if (found === null) return null;
+      const text = change(found.text);
       const cell = sql.sealing.seal("people", "console", { name }, text);
-      return (await sql.count(`UPDATE ${schema}people SET console = ? WHERE name = ?`, cell, name)) === 1;
+      sql.run(`UPDATE ${schema}people SET console = ? WHERE name = ?`, cell, name);
+      return text;
     },
     async people({ group, after, limit }) {
       const page = "ORDER BY name LIMIT ?";

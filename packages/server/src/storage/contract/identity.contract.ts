@@ -63,13 +63,28 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
   test("what the console keeps of a person stays when the person signs in again (contract/identity.5)", async (t) => {
     const storage = await open(t);
     assert.equal(await storage.transaction((tx) => tx.personConsole("ann")), null);
-    assert.equal(await storage.transaction((tx) => tx.putPersonConsole("ann", "{}")), false);
+    assert.equal(await storage.transaction((tx) => tx.changePersonConsole("ann", () => "{}")), null);
     await storage.transaction((tx) => tx.putPerson(person("ann")));
     assert.deepEqual(await storage.transaction((tx) => tx.personConsole("ann")), { text: null });
     const text = JSON.stringify(odd);
-    assert.equal(await storage.transaction((tx) => tx.putPersonConsole("ann", text)), true);
+    assert.equal(await storage.transaction((tx) => tx.changePersonConsole("ann", () => text)), text);
     await storage.transaction((tx) => tx.putPerson(person("ann", { seenAt: 9 })));
     assert.deepEqual(await storage.read((tx) => tx.personConsole("ann")), { text });
+  });
+
+  test("of 20 changes at once of what the console keeps, each sees the one before (contract/identity.5)", async (t) => {
+    const storage = await open(t);
+    await storage.transaction((tx) => tx.putPerson(person("ann")));
+    const add = (text: string | null): string => `${text ?? ""}+`;
+    await Promise.all(Array.from({ length: 20 }, () => storage.transaction((tx) => tx.changePersonConsole("ann", add))));
+    assert.deepEqual(await storage.read((tx) => tx.personConsole("ann")), { text: "+".repeat(20) });
+    const fails = storage.transaction((tx) =>
+      tx.changePersonConsole("ann", () => {
+        throw new Error("no");
+      }),
+    );
+    await assert.rejects(fails, /no/);
+    assert.deepEqual(await storage.read((tx) => tx.personConsole("ann")), { text: "+".repeat(20) });
   });
 
   test("of 20 subjects that take the same name at once, one gets it (contract/identity.4)", async (t) => {
