@@ -37,6 +37,7 @@ test("open and --web open the page, and print its address (cli-open.1)", async (
     [["open", id], `/threads/${id}`],
     [["inbox", "show", item.slice(0, 8), "--web"], itemPage],
     [["inbox", "ls", "--graph", "echo", "--newest", "--web"], "/inbox?graph=echo&order=newest"],
+    [["inbox", "ls", "--sort", "priority", "--web"], "/inbox?order=priority"],
     [["threads", "show", id, "--web"], `/threads/${id}`],
     [["threads", "ls", "--status", "idle", "--web"], "/threads?status=idle"],
     [["audit", "ls", "--by", "ann", "--web"], "/answered?by=ann"],

@@ -95,6 +95,30 @@ test("the order is the longest wait, the newest, or the earliest deadline", asyn
   await page.close();
 });
 
+test("the row has the priority of a question, and the order begins with the most urgent", async () => {
+  const metadata = { batch: "urgency" };
+  for (const [title, priority] of [
+    ["later", "low"],
+    ["as usual", null],
+    ["at once", "urgent"],
+  ] as const) {
+    const { status, text } = await call(server, "POST", "/requests", { payload: "?", title, priority, metadata });
+    assert.equal(status, 201, text);
+  }
+  const page = await browser.open("/inbox?metadata=batch%3Durgency", { name: "Ada" });
+  await page.getByText("3 waiting").waitFor();
+  await rows(page).first().getByText("later").waitFor();
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByRole("combobox", { name: "Order" }).selectOption({ label: "Most urgent first" });
+  await rows(page).first().getByText("at once").waitFor();
+  await rows(page).first().getByText("urgent", { exact: true }).waitFor();
+  await rows(page).last().getByText("low", { exact: true }).waitFor();
+  await assertAccessible(page);
+  await rows(page).first().getByRole("link").click();
+  await page.getByRole("heading", { name: "at once" }).waitFor();
+  await page.close();
+});
+
 test("a snoozed item is hidden, and a filter shows it", async () => {
   const later = await ask(server, "Ask again later", { batch: "snooze" });
   await ask(server, "Ask now", { batch: "snooze" });

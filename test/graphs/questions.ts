@@ -128,10 +128,13 @@ export const loop = new StateGraph(Series)
   .addConditionalEdges("again", (state) => (state.answers.at(-1) === "stop" ? "__end__" : "again"))
   .compile();
 
-/** The interrupt's deadline, an option of the code: in these tests the input replaces the code. */
+/** The interrupt's deadline and priority, options of the code: in these tests the input replaces the code. */
 export function deadlineOption(payload: unknown): object {
-  const { expires_at, expires_in_seconds, on_expiry } = (payload ?? {}) as Record<string, unknown>;
-  return on_expiry === undefined ? {} : { "x-holdpoint-deadline": { expires_at, expires_in_seconds, on_expiry } };
+  const { expires_at, expires_in_seconds, on_expiry, urgency } = (payload ?? {}) as Record<string, unknown>;
+  return {
+    ...(on_expiry === undefined ? {} : { "x-holdpoint-deadline": { expires_at, expires_in_seconds, on_expiry } }),
+    ...(urgency === undefined ? {} : { "x-holdpoint-priority": urgency }),
+  };
 }
 
 const interruptBy = (payload: unknown): unknown => interrupt(payload, { responseSchema: deadlineOption(payload) });

@@ -2,6 +2,7 @@
 // Rules:
 //   interrupts/inbox-count.1. The count is that of the list with the same filters, whatever the page.
 //   interrupts/inbox-count.2. A facet counts with all filters but its own.
+//   interrupts/inbox-count.4. Questions of graphs and requests of programs have one priority each, by which lists are sorted.
 //   interrupts/inbox-count.3. A row without its value has an excerpt, and the decisions that its item allows.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -112,4 +113,61 @@ test("items come by their deadline, in pages; cursors of another order are refus
   const order = async (query: string) =>
     (await read<{ readonly items: readonly { readonly id: string }[] }>(`/inbox?${query}`)).items.map(({ id }) => id);
   assert.deepEqual(await order("sort=newest"), (await order("sort=oldest")).toReversed());
+});
+
+interface Priorities {
+  readonly items: readonly { readonly title: string; readonly priority: string }[];
+  readonly next_cursor: string | null;
+}
+
+test("the most urgent come first, of graphs and of programs, then the oldest (interrupts/inbox-count.4)", async () => {
+  const metadata = { batch: "urgency" };
+  for (const [question, urgency] of [
+    ["one", "low"],
+    ["two", undefined],
+    ["three", "urgent"],
+    ["four", "high"],
+  ] as const) {
+    const thread = await newThread(server, "timed", { metadata });
+    await thread.run({ input: { payload: { question, urgency } } });
+  }
+  for (const [title, priority] of [
+    ["five", "urgent"],
+    ["six", null],
+  ] as const) {
+    const { status } = await call(server, "POST", "/requests", { payload: "?", title, priority, metadata });
+    assert.equal(status, 201);
+  }
+  const seen: string[] = [];
+  let cursor = "";
+  do {
+    const query = `sort=priority&values=false&limit=2&metadata=${encodeURIComponent(JSON.stringify(metadata))}`;
+    const page: Priorities = await read(`/inbox?${query}${cursor}`);
+    seen.push(...page.items.map(({ title, priority }) => `${title} ${priority}`));
+    cursor = page.next_cursor === null ? "" : `&cursor=${page.next_cursor}`;
+  } while (cursor !== "");
+  assert.deepEqual(seen, ["three urgent", "five urgent", "four high", "two normal", "six normal", "one low"]);
+  const bad = Buffer.from(JSON.stringify([1, "00000000-0000-4000-8000-000000000000", "x", null])).toString("base64url");
+  for (const query of [`sort=priority&cursor=${bad}`, "sort=urgent"]) {
+    assert.equal((await call(server, "GET", `/inbox?${query}`)).status, 422, query);
+  }
+});
+
+for (const wrong of ["URGENT", "P1", "", 1, null, ["urgent"], { level: "urgent" }]) {
+  test(`the run that asks with the priority ${JSON.stringify(wrong)} fails, and names it (interrupts/inbox-count.4)`, async () => {
+    const thread = await newThread(server, "timed");
+    const { body } = await call(server, "POST", `${thread.path}/runs/wait`, {
+      assistant_id: "timed",
+      input: { payload: { question: "?", urgency: wrong } },
+    });
+    const text = JSON.stringify(body);
+    assert.match(text, /response_schema_refused/);
+    assert.match(text, /x-holdpoint-priority is one of urgent, high, normal, low, and not /);
+  });
+}
+
+test("a request with another priority is refused (interrupts/inbox-count.4)", async () => {
+  const { status, text } = await call(server, "POST", "/requests", { payload: "?", priority: "P1" });
+  assert.equal(status, 422, text);
+  assert.match(text, /priority/);
 });

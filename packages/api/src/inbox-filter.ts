@@ -4,6 +4,9 @@ import { isJsonObject } from "@holdpoint/base/json/json.ts";
 import { flag, limit, uuid } from "./schemas.ts";
 
 export const personName = z.string().min(1).max(200);
+/** The most urgent first. */
+export const PRIORITIES = ["urgent", "high", "normal", "low"] as const;
+export const priority = z.enum(PRIORITIES);
 export const itemKind = z.enum(["tool_approval", "form", "question", "breakpoint"]);
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
@@ -73,9 +76,9 @@ export const inboxChoices = z.object(choices);
 export const inboxFilter = z.object({
   ...choices,
   sort: z
-    .enum(["oldest", "newest", "deadline"])
+    .enum(["oldest", "newest", "deadline", "priority"])
     .default("oldest")
-    .describe("deadline: the earliest first, items without one last"),
+    .describe("deadline: the earliest first, items without one last; priority: the most urgent, then the oldest"),
   limit: limit(50),
   cursor: z.string().max(1024).optional(),
   values: z

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { remember } from "./policies.ts";
-import { inboxChoices, inboxFilter, itemKind, personName, SECONDS_MAX } from "./inbox-filter.ts";
+import { inboxChoices, inboxFilter, itemKind, personName, priority, SECONDS_MAX } from "./inbox-filter.ts";
 import { json, jsonObject, limit, list, uuid } from "./schemas.ts";
 
 const TAG = "Inbox";
@@ -53,6 +53,7 @@ export const inboxItem = z
       .array(z.enum(["approve", "edit", "reject", "respond", "ignore"]))
       .describe("decisions that the item allows for all of its actions"),
     dangerous: z.boolean().describe("true if the value asks for a confirmation with `dangerous: true`"),
+    priority: priority.describe("of the option of interrupt(); normal without one"),
     created_at: z.string(),
     claim: z
       .object({ by: z.string(), at: z.string(), until: z.string().nullable(), assigned_by: z.string().optional() })

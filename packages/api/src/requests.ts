@@ -3,7 +3,7 @@ import * as z from "zod";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";
 import { remember } from "./policies.ts";
 import { operation } from "./operation.ts";
-import { personName, searchText, SECONDS_MAX } from "./inbox-filter.ts";
+import { personName, priority, searchText, SECONDS_MAX } from "./inbox-filter.ts";
 import { json, jsonObject, limit, uuid } from "./schemas.ts";
 
 const TAG = "Requests";
@@ -64,7 +64,7 @@ const requestBody = z
     assignees: z.array(personName).min(1).max(50).nullish().describe("short for review.assignees"),
     deadline: deadline.nullish(),
     on_deadline: onDeadline.optional().describe("fail, the default; an answer; null: stays open, overdue"),
-    priority: z.enum(["low", "normal", "high", "urgent"]).nullish().describe("kept as metadata.priority"),
+    priority: priority.nullish().describe("of the inbox item, and kept as metadata.priority"),
     metadata: jsonObject.nullish(),
     notify: notify.nullish(),
     webhook: z.string().nullish().describe("URL that receives the request at its end"),

@@ -113,6 +113,7 @@ export const itemExample = {
   excerpt: "text_to_revise: original text",
   decisions: ["respond"],
   dangerous: false,
+  priority: "normal",
   created_at: AT,
   claim: null,
   deadline: null,

@@ -10,6 +10,6 @@ export { approval, type Approval, type ApprovalOptions, type DecisionType } from
 export { type Ask, type InterruptFunction, InvalidAnswerError } from "./interrupts/ask.ts";
 export { choice, type ChoiceOptions, type ChoicesOptions } from "./interrupts/choice.ts";
 export type { Deadline } from "./interrupts/deadline.ts";
-export type { Review } from "./interrupts/review.ts";
+export type { Priority, Review } from "./interrupts/review.ts";
 export { form, type FormOptions } from "./interrupts/form.ts";
 export type { AnswerSchema, JsonSchema } from "./interrupts/answer-schema.ts";

@@ -116,7 +116,7 @@ async function* parts<T>(
 ): AsyncGenerator<T> {
   const now = agent.clock.now();
   for (let after: InboxQuery["after"] = null; ;) {
-    const query: InboxQuery = { ...search, now, bytesMax: 0, limit: 0, after, descending: false, byDeadline: false };
+    const query: InboxQuery = { ...search, now, bytesMax: 0, limit: 0, after, descending: false, order: "age" };
     const { found, next } = await read(agent.storage.longReads, query);
     yield found;
     if (next === null) return;

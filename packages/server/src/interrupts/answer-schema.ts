@@ -17,6 +17,7 @@ import type { OpenInterrupt } from "../ports/ports.ts";
 import { closeSchema } from "../model/review/closed-schema.ts";
 import { needsVotes } from "../model/review/votes.ts";
 import { type AnswerFault, faultsIn } from "./answer-faults.ts";
+import { findPriorityFault } from "./priority.ts";
 import { countSteps, findSchemaFault, prepareSchema, TooManyStepsError } from "./prepared-schema.ts";
 
 /** Member of a response schema that turns the rules of the payload's dialect off. */
@@ -40,7 +41,7 @@ export function answerSchema({
 export function findQuestionFault(raised: readonly OpenInterrupt[]): string | null {
   for (const one of raised) {
     const schema = answerSchema(one);
-    const fault = schema === null ? null : findSchemaFault(schema);
+    const fault = schema === null ? null : (findPriorityFault(schema) ?? findSchemaFault(schema));
     if (fault !== null) return fault;
   }
   return null;

@@ -3,6 +3,7 @@
 //   breakpoint.1. The id of a breakpoint is its checkpoint id in the form of an interrupt id: 32 hex digits. So it
 //     identifies one pause, and a repeated answer does not continue the next one.
 import type { Interrupt, Run } from "../model/model.ts";
+import { readPriority } from "./priority.ts";
 
 export interface BreakpointPause {
   /** The run that paused. */
@@ -40,6 +41,7 @@ export function buildBreakpoint({ run, threadId, checkpointId, next, at }: Break
     onExpiry: null,
     review: null,
     snoozedUntil: null,
+    priority: readPriority(null),
     escalatesAt: null,
     answer: null,
     failure: null,

@@ -9,6 +9,7 @@ import { buildReview } from "../model/review/review-rules.ts";
 import { answerSchema } from "./answer-schema.ts";
 import { buildBreakpoint } from "./breakpoint.ts";
 import { buildDeadline } from "./deadline.ts";
+import { readPriority } from "./priority.ts";
 
 /** End of a run as the graph produced it, or as a cancellation imposed it. */
 export interface RunOutcome {
@@ -120,6 +121,7 @@ function opened(
     onExpiry,
     review,
     snoozedUntil: before?.snoozedUntil ?? null,
+    priority: readPriority(raised.responseSchema),
     escalatesAt: review?.escalations[0]?.at ?? null,
     answer: null,
     failure,

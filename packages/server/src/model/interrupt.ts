@@ -95,6 +95,8 @@ export interface Interrupt {
   readonly review: Review | null;
   /** Follow-up date: until then, lists may leave the item out. */
   readonly snoozedUntil: number | null;
+  /** Place among PRIORITIES, the most urgent first. */
+  readonly priority: number;
   /** Time of the next escalation. */
   readonly escalatesAt: number | null;
   readonly answer: AnswerRecord | null;

@@ -76,6 +76,7 @@ export const interruptRecord = (
   answer: null,
   review: null,
   snoozedUntil: null,
+  priority: 2,
   escalatesAt: null,
   failure: null,
   ...changes,

@@ -8,8 +8,8 @@ import type { Awaitable } from "./results/awaitable.ts";
 export type DeadlineBucket = "overdue" | "hour" | "day" | "week" | "later" | "none";
 
 /**
- * Inbox query. The total order is creation time, then thread and interrupt id; with `byDeadline` the earliest deadline
- * comes first, and items without one last.
+ * Inbox query. The total order is creation time, then thread and interrupt id; by deadline the earliest one comes first,
+ * and items without one last; by priority the most urgent.
  */
 export interface InboxQuery {
   readonly scope: Scope;
@@ -39,13 +39,15 @@ export interface InboxQuery {
   /** The page ends before an item with which it would be larger; its first item may be of any size. */
   readonly bytesMax: number;
   readonly descending: boolean;
-  /** Only ascending. */
-  readonly byDeadline: boolean;
+  /** By deadline and by priority only ascending. */
+  readonly order: "age" | "deadline" | "priority";
 }
 
 export interface InboxPlace {
   /** Used in the order of deadlines. */
   readonly expiresAt: number | null;
+  /** Used in the order of priorities. */
+  readonly priority: number;
   readonly createdAt: number;
   readonly threadId: string;
   readonly interruptId: string;

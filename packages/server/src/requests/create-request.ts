@@ -130,13 +130,14 @@ function buildCall(
 
 /** @returns the schema with the rules of the question; null without either @throws {ApiError} `invalid_request` */
 function buildSchema(body: RequestBody): JsonObject | null {
-  const { response_schema: declared, title, deadline } = body;
+  const { response_schema: declared, title, deadline, priority } = body;
   const review = {
     ...body.review,
     ...(body.assignees === null || body.assignees === undefined ? {} : { assignees: body.assignees }),
   };
   const rules: JsonObject = {
     ...(title === null || title === undefined ? {} : { "x-holdpoint-title": title }),
+    ...(priority === null || priority === undefined ? {} : { "x-holdpoint-priority": priority }),
     ...(Object.keys(review).length === 0 ? {} : { "x-holdpoint-review": review }),
     ...(deadline === null || deadline === undefined
       ? {}

@@ -22,6 +22,7 @@ const QUESTION = {
   claim: null,
   review: null,
   snoozedUntil: null,
+  priority: 2,
   expiresAt: null,
 } as Interrupt;
 

@@ -1,4 +1,5 @@
 // Inbox API objects: inbox items and audit entries → JSON objects for clients.
+import { PRIORITIES } from "@holdpoint/api/inbox-filter.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { readableValue } from "../model/audit/readable-value.ts";
@@ -31,6 +32,7 @@ export function itemSummary(item: Interrupt): JsonObject {
     excerpt: breakpoint ? "" : summary.excerpt,
     decisions: breakpoint ? ["approve"] : summary.decisions,
     dangerous: summary.dangerous,
+    priority: PRIORITIES[item.priority] ?? "normal",
     created_at: isoTime(item.createdAt),
     claim: claim === null ? null : claimObject(claim),
     ...(item.review === null ? {} : { review: serializeReview(item, null) }),

@@ -31,7 +31,7 @@ import { Comments } from "./review/comments.tsx";
 import { ItemWork } from "./review/item-work.tsx";
 import { ReviewPanel } from "./review/review-panel.tsx";
 import { RequestView } from "../../answering/request-view.tsx";
-import { Deadline, KindChip } from "./list/row.tsx";
+import { Deadline, KindChip, Priority } from "./list/row.tsx";
 import { knownAs, useMe } from "./list/use-list.ts";
 
 export function ItemPane({
@@ -99,6 +99,7 @@ function ItemFacts({ item }: { readonly item: InboxItem }): ReactNode {
   return (
     <div className="item-facts">
       {item.dangerous ? <DangerChip /> : null}
+      <Priority item={item} />
       <KindChip kind={item.kind} />
       <span>
         {item.graph_id} <span className="muted">›</span> {item.node}

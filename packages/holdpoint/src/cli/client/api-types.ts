@@ -14,6 +14,7 @@ export interface InboxItem {
   readonly action: string | null;
   readonly actions: number;
   readonly dangerous: boolean;
+  readonly priority: "urgent" | "high" | "normal" | "low";
   readonly created_at: string;
   readonly claim: { readonly by: string; readonly until: string | null } | null;
   readonly review?: Review;

@@ -23,13 +23,12 @@ export interface InboxFilter extends ServerOptions, PrintOptions {
   readonly metadata?: string;
   readonly claimedBy?: string;
   readonly unclaimed?: boolean;
-  readonly newest?: boolean;
-  readonly byDeadline?: boolean;
+  readonly sort: string;
   readonly limit: number;
 }
 
 export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode> {
-  const order = filter.byDeadline === true ? "deadline" : filter.newest === true ? "newest" : "oldest";
+  const { sort: order } = filter;
   if (filter.web === true) return openPage(cli, filter, "/inbox", buildPageQuery(filter, order));
   const client = await agentClient(cli, filter);
   const thread = filter.thread === undefined ? undefined : await findThread(client, filter.thread);
@@ -67,6 +66,7 @@ function buildColumns(items: readonly InboxItem[], now: number, wide: boolean): 
     { title: "NODE", cell: (item) => item.node, least: 6, optional: true },
     { title: "KIND", cell: (item) => item.kind, optional: true },
     { title: "TITLE", cell: (item) => item.title, least: 12 },
+    { title: "PRIORITY", cell: ({ priority }) => (priority === "normal" ? "" : priority), optional: true },
     { title: "DUE", cell: (item) => dueIn(item, now), optional: true },
     { title: "CLAIMED", cell: (item) => item.claim?.by ?? "", least: 6, optional: true },
     { title: "THREAD", cell: (item) => thread(item.thread_id), optional: true },
@@ -112,6 +112,7 @@ export function itemLines(
     fact("id", item.id),
     fact("thread", item.thread_id),
     fact("graph", `${item.graph_id}, node ${item.node}`),
+    ...(item.priority === "normal" ? [] : [fact("priority", item.priority)]),
     fact("waiting", `${duration(now - Date.parse(item.created_at))}, since ${item.created_at}`),
     ...(claim === null ? [] : [fact("claimed", `by ${claim.by}`)]),
     ...reviewFacts(item).map(([name, text]) => fact(name, text)),

@@ -36,6 +36,9 @@ import {
   working,
 } from "./options.ts";
 
+/** Of the list of items. */
+const SORTS = ["oldest", "newest", "deadline", "priority"];
+
 const KINDS: readonly InboxItem["kind"][] = ["tool_approval", "form", "question", "breakpoint"];
 
 /** Operations of other packages that the commands need. */
@@ -100,8 +103,9 @@ function registerInbox(program: Command, cli: Cli): void {
     .option("--metadata <json>", "of threads with this metadata")
     .option("--claimed-by <name>", "claimed by this person")
     .option("--unclaimed", "unclaimed items only")
-    .option("--newest", "newest first")
-    .option("--by-deadline", "earliest deadline first")
+    .addOption(new Option("--sort <order>", "order of the list").choices(SORTS).default("oldest"))
+    .addOption(new Option("--newest", "short for --sort newest").implies({ sort: "newest" }))
+    .addOption(new Option("--by-deadline", "short for --sort deadline").implies({ sort: "deadline" }))
     .action((options) => cli.run(async () => (await load.show()).listItems(cli, options)));
   paged(
     ofServer(

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { type AnswerSchema, type JsonSchema, type Parsed, readSchema } from "./answer-schema.ts";
 import { type Ask, buildAsk } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
-import { type Review, withReview } from "./review.ts";
+import { type Rules, withRules } from "./review.ts";
 
 export type DecisionType = "approve" | "edit" | "reject" | "respond";
 
@@ -17,7 +17,7 @@ export type Approval<Args, Type extends DecisionType = DecisionType> = Extract<
   { readonly type: Type }
 >;
 
-export interface ApprovalOptions<Args, Type extends DecisionType> {
+export interface ApprovalOptions<Args, Type extends DecisionType> extends Rules {
   /** Name of the action, as `send_email`. */
   readonly action: string;
   readonly args: Args;
@@ -30,8 +30,6 @@ export interface ApprovalOptions<Args, Type extends DecisionType> {
   /** Schema of edited arguments. */
   readonly schema?: AnswerSchema<Args> | JsonSchema;
   readonly deadline?: Deadline<"approve" | "reject">;
-  /** Who may answer, and how many must agree. */
-  readonly review?: Review;
 }
 
 const DEFAULT = ["approve", "edit", "reject"] as const;
@@ -56,7 +54,7 @@ export function approval<Args extends object, const Type extends DecisionType = 
       { actionName: action, allowedDecisions: [...allow], ...(edited === null ? {} : { argsSchema: edited.json }) },
     ],
   };
-  const reviewed = withReview(answerSchema(action, allow, edited?.json), request.review);
+  const reviewed = withRules(answerSchema(action, allow, edited?.json), request);
   const responseSchema = withDeadline(reviewed, request.deadline, (type) => ({ decisions: [{ type }] }));
   return buildAsk(payload, responseSchema, (answer) => {
     const wire = WIRE.safeParse(answer);

@@ -2,9 +2,9 @@
 import type { Parsed } from "./answer-schema.ts";
 import { type Ask, buildAsk, questionPayload } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
-import { type Review, withReview } from "./review.ts";
+import { type Rules, withRules } from "./review.ts";
 
-export interface ChoiceOptions<Option extends string> {
+export interface ChoiceOptions<Option extends string> extends Rules {
   /** Markdown. Its first line is the title in lists. */
   readonly question: string;
   /** Shown below the question. */
@@ -13,8 +13,6 @@ export interface ChoiceOptions<Option extends string> {
   readonly options: readonly Option[];
   readonly several?: false;
   readonly deadline?: Deadline<{ readonly answer: NoInfer<Option> }>;
-  /** Who may answer, and how many must agree. */
-  readonly review?: Review;
 }
 
 export interface ChoicesOptions<Option extends string> extends Omit<ChoiceOptions<Option>, "several" | "deadline"> {
@@ -41,14 +39,14 @@ export function choice<const Option extends string>(
       Array.isArray(value) && value.every(isOption) ? { ok: true, value } : { ok: false, reason };
     return buildAsk(
       payload,
-      withDeadline(withReview(several, request.review), request.deadline, ({ answer }) => answer),
+      withDeadline(withRules(several, request), request.deadline, ({ answer }) => answer),
       parse,
     );
   }
   const parse = (value: unknown): Parsed<Option> => (isOption(value) ? { ok: true, value } : { ok: false, reason });
   return buildAsk(
     payload,
-    withDeadline(withReview(one, request.review), request.deadline, ({ answer }) => answer),
+    withDeadline(withRules(one, request), request.deadline, ({ answer }) => answer),
     parse,
   );
 }

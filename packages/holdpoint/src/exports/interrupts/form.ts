@@ -2,9 +2,9 @@
 import { type AnswerSchema, type JsonSchema, readSchema } from "./answer-schema.ts";
 import { type Ask, buildAsk, questionPayload } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
-import { type Review, withReview } from "./review.ts";
+import { type Rules, withRules } from "./review.ts";
 
-export interface FormOptions<Answer> {
+export interface FormOptions<Answer> extends Rules {
   /** Markdown. Its first line is the title in lists. */
   readonly question: string;
   /** Shown below the question. */
@@ -13,13 +13,11 @@ export interface FormOptions<Answer> {
   readonly schema: AnswerSchema<Answer> | JsonSchema;
   /** `onExpiry` is an answer as a person would send it. */
   readonly deadline?: Deadline<Readonly<Record<string, unknown>>>;
-  /** Who may answer, and how many must agree. */
-  readonly review?: Review;
 }
 
 /** With a JSON Schema the type of the answer is a parameter: `form<{ amount: number }>({ … })`. */
-export function form<Answer>({ question, details, schema, deadline, review }: FormOptions<Answer>): Ask<Answer> {
+export function form<Answer>({ question, details, schema, deadline, ...rules }: FormOptions<Answer>): Ask<Answer> {
   const { json, parse } = readSchema(schema);
-  const responseSchema = withDeadline(withReview(json, review), deadline, (answer) => answer);
+  const responseSchema = withDeadline(withRules(json, rules), deadline, (answer) => answer);
   return buildAsk(questionPayload(question, details), responseSchema, parse);
 }

@@ -17,8 +17,19 @@ export interface Review {
   readonly escalate?: readonly { readonly afterSeconds: number; readonly assignees: readonly string[] }[];
 }
 
-export function withReview(schema: JsonSchema, review: Review | undefined): JsonSchema {
-  if (review === undefined) return schema;
+/** The most urgent first in the inbox's order of priorities. */
+export type Priority = "urgent" | "high" | "normal" | "low";
+
+export interface Rules {
+  /** Who may answer, and how many must agree. */
+  readonly review?: Review;
+  /** Default: normal. */
+  readonly priority?: Priority;
+}
+
+export function withRules(schema: JsonSchema, { review, priority }: Rules): JsonSchema {
+  const urgent = priority === undefined ? schema : { ...schema, "x-holdpoint-priority": priority };
+  if (review === undefined) return urgent;
   const { fourEyes, escalate, ...same } = review;
   const rules = {
     ...same,
@@ -27,5 +38,5 @@ export function withReview(schema: JsonSchema, review: Review | undefined): Json
       ? {}
       : { escalate: escalate.map(({ afterSeconds, assignees }) => ({ after_seconds: afterSeconds, assignees })) }),
   };
-  return { ...schema, "x-holdpoint-review": rules };
+  return { ...urgent, "x-holdpoint-review": rules };
 }

@@ -39,6 +39,7 @@ function buildItem(changes: Partial<Interrupt>): Interrupt {
     onExpiry: null,
     review: null,
     snoozedUntil: null,
+    priority: 2,
     escalatesAt: null,
     failure: null,
     answer,

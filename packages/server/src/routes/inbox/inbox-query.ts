@@ -30,36 +30,45 @@ export function searchedBy(query: z.output<typeof inboxChoices>, scope: Scope, n
     after: null,
     limit: 0,
     descending: false,
-    byDeadline: false,
+    order: "age",
   };
 }
 
 /** One page. @throws {ApiError} `invalid_request` */
 export function toInboxSearch(query: z.output<typeof inboxFilter>, scope: Scope, now: number): InboxSearch {
   const { sort, cursor, limit } = query;
-  const byDeadline = sort === "deadline";
+  const order = sort === "deadline" || sort === "priority" ? sort : "age";
   return {
     ...searchedBy(query, scope, now),
-    after: cursor === undefined ? null : decodePlace(cursor, byDeadline),
+    after: cursor === undefined ? null : decodePlace(cursor, order),
     limit,
     descending: sort === "newest",
-    byDeadline,
+    order,
   };
 }
 
-export function encodeCursor({ createdAt, threadId, interruptId, expiresAt }: InboxPlace): string {
-  return Buffer.from(JSON.stringify([createdAt, threadId, interruptId, expiresAt])).toString("base64url");
+export function encodeCursor({ createdAt, threadId, interruptId, expiresAt, priority }: InboxPlace): string {
+  return Buffer.from(JSON.stringify([createdAt, threadId, interruptId, expiresAt, priority])).toString("base64url");
 }
 
 /** @throws {ApiError} `invalid_request` */
-function decodePlace(cursor: string, byDeadline: boolean): InboxPlace {
+function decodePlace(cursor: string, order: InboxSearch["order"]): InboxPlace {
   try {
-    const [createdAt, threadId, interruptId, expiresAt] = JSON.parse(
+    const [createdAt, threadId, interruptId, expiresAt, priority] = JSON.parse(
       Buffer.from(cursor, "base64url").toString(),
     ) as readonly Json[];
-    const hasTimes = isTime(createdAt) && (!byDeadline || expiresAt === null || isTime(expiresAt));
+    const hasTimes =
+      isTime(createdAt) &&
+      (order !== "deadline" || expiresAt === null || isTime(expiresAt)) &&
+      (order !== "priority" || isTime(priority));
     if (hasTimes && typeof threadId === "string" && typeof interruptId === "string" && isUuid(threadId)) {
-      return { createdAt, threadId, interruptId, expiresAt: isTime(expiresAt) ? expiresAt : null };
+      return {
+        createdAt,
+        threadId,
+        interruptId,
+        expiresAt: isTime(expiresAt) ? expiresAt : null,
+        priority: isTime(priority) ? priority : 0,
+      };
     }
   } catch {
     // rejected below

@@ -59,21 +59,45 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
     ];
     for (const [query, ids] of expected) {
       for (const limit of [1, 2, 10]) {
-        let seen = "";
-        let after: InboxQuery["after"] = null;
-        let more = true;
-        while (more) {
-          const page: InboxQuery = { ...EVERYTHING, ...query, byDeadline: true, limit, after };
-          const found = await storage.read((tx) => tx.inbox(page));
-          seen += found.rows.map(({ interrupt }) => interrupt.interruptId).join("");
-          more = found.more;
-          after = found.rows.at(-1)?.interrupt ?? after;
-        }
-        assert.equal(seen, ids, JSON.stringify([query, limit]));
+        assert.equal(
+          await readAll(storage, { ...query, order: "deadline", limit }),
+          ids,
+          JSON.stringify([query, limit]),
+        );
       }
     }
-    const small = await storage.read((tx) => tx.inbox({ ...EVERYTHING, byDeadline: true, bytesMax: 1 }));
+    const small = await storage.read((tx) => tx.inbox({ ...EVERYTHING, order: "deadline", bytesMax: 1 }));
     assert.deepEqual([small.rows.length, small.more], [1, true]);
+  });
+
+  test("items follow their priorities, then their ages (contract/inbox-counts.4)", async (t) => {
+    const storage = await open(t);
+    await put(
+      storage,
+      [
+        ["a", { priority: 2, createdAt: 1 }],
+        ["b", { priority: 0, createdAt: 9, kind: "form" }],
+        ["c", { priority: 3, createdAt: 0 }],
+        ["d", { priority: 0, createdAt: 3 }],
+        ["e", { priority: 1, createdAt: 2, kind: "form" }],
+        ["f", { priority: 0, state: "answered" }],
+      ],
+      { team: "x" },
+    );
+    for (const [query, ids] of [
+      [{}, "dbeac"],
+      [{ kind: "form" }, "be"],
+      [{ metadata: { team: "x" } }, "dbeac"],
+      [{ search: [] }, "dbeac"],
+    ] as readonly (readonly [Partial<InboxQuery>, string])[]) {
+      for (const limit of [1, 2, 10]) {
+        assert.equal(
+          await readAll(storage, { ...query, order: "priority", limit }),
+          ids,
+          JSON.stringify([query, limit]),
+        );
+      }
+    }
   });
 
   test("a deadline filter and a tally go by the time left (contract/inbox-counts.2, contract/inbox-counts.3)", async (t) => {
@@ -183,4 +207,17 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
       );
     }
   });
+}
+
+/** Page by page. */
+async function readAll(storage: Storage, query: Partial<InboxQuery>): Promise<string> {
+  let seen = "";
+  let after: InboxQuery["after"] = null;
+  for (;;) {
+    const page: InboxQuery = { ...EVERYTHING, ...query, after };
+    const { rows, more } = await storage.read((tx) => tx.inbox(page));
+    seen += rows.map(({ interrupt }) => interrupt.interruptId).join("");
+    after = rows.at(-1)?.interrupt ?? after;
+    if (!more) return seen;
+  }
 }

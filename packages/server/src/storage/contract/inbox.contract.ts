@@ -38,7 +38,7 @@ export const EVERYTHING: InboxQuery = {
   limit: 100,
   bytesMax: 1_000_000,
   descending: false,
-  byDeadline: false,
+  order: "age",
 };
 
 const reviewBy = (...assignees: readonly (readonly string[])[]): Interrupt["review"] => ({

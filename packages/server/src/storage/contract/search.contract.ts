@@ -110,7 +110,7 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
     assert.equal(await threads(storage, "thread", { scope: outside }), "b");
     assert.equal(await entries(storage, "refund", { scope: outside }), "b");
     assert.equal(await items(storage, "refund", { metadata: { team: "x" }, descending: true }), "ba");
-    assert.equal(await items(storage, "refund", { byDeadline: true }), "ab");
+    assert.equal(await items(storage, "refund", { order: "deadline" }), "ab");
     assert.equal(await items(storage, "refund", { limit: 1 }), "a");
     assert.equal(await threads(storage, "thread", { status: "idle" }), "");
     assert.equal(await entries(storage, "refund", { by: "bob" }), "");

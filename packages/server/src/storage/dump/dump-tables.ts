@@ -68,7 +68,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...jsontext("ns", "response_schema", "claim", "on_expiry", "review", "answer", "failure"),
     ...text("thread_id", "interrupt_id", "library_id", "task_id", "graph_ns", "checkpoint_id", "root_checkpoint_id"),
     ...text("state", "run_id", "graph_id", "assistant_id", "node", "kind"),
-    ...integer("idx", "position", "created_at", "expires_at", "snoozed_until", "escalates_at"),
+    ...integer("idx", "position", "created_at", "expires_at", "snoozed_until", "priority", "escalates_at"),
     value: "value",
   }),
   table("inbox_metadata", ["thread_id", "interrupt_id", "key"], {

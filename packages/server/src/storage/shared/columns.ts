@@ -112,7 +112,7 @@ export const SOCKET_TICKET_COLUMNS = columns<SocketTicket>()({
 export const INTERRUPT_COLUMNS = columns<Interrupt>()({
   plain: `
     threadId interruptId libraryId taskId graphNs checkpointId rootCheckpointId index position state
-    createdAt runId graphId assistantId node kind expiresAt snoozedUntil escalatesAt`,
+    createdAt runId graphId assistantId node kind expiresAt snoozedUntil priority escalatesAt`,
   json: "ns responseSchema claim onExpiry review answer failure",
   value: "value",
   names: { index: "idx" },

@@ -70,7 +70,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
     "thread_id interrupt_id",
     `thread_id interrupt_id library_id task_id graph_ns checkpoint_id root_checkpoint_id idx ns position state
      created_at run_id graph_id assistant_id node kind claim claimed_by claimed_until expires_at snoozed_until
-     escalates_at`,
+     priority escalates_at`,
     ["value", "response_schema", "answer", "failure", "on_expiry", ["review", "thread_id interrupt_id", "assignees"]],
   ),
   inbox_metadata: table("thread_id interrupt_id key", "thread_id interrupt_id key value created_at"),

@@ -35,7 +35,7 @@ export const DUES = ["overdue", "hour", "day", "week", "later", "none"] as const
 type Due = (typeof DUES)[number];
 export const SNOOZED = ["only", "all"] as const;
 type Snoozed = (typeof SNOOZED)[number];
-export const ORDERS = ["newest", "deadline"] as const;
+export const ORDERS = ["newest", "deadline", "priority"] as const;
 type Order = (typeof ORDERS)[number];
 
 const TEXTS = ["text", "graph", "assistant", "node", "action", "metadata", "claim"] as const;

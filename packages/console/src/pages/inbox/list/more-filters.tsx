@@ -53,6 +53,7 @@ export function MoreFilters({
       {select("order", "Order", "Longest waiting first", [
         { value: "newest", label: "Newest first" },
         { value: "deadline", label: "Earliest deadline first" },
+        { value: "priority", label: "Most urgent first" },
       ])}
     </div>
   );

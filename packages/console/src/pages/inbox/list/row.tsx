@@ -172,9 +172,20 @@ function State({ item }: { readonly item: ListedItem }): ReactNode {
   if (pendingAnswer !== undefined) return <Chip tone="accent">sending</Chip>;
   return (
     <>
+      <Priority item={item} />
       <Snoozed until={item.snoozed_until} />
       <Deadline item={item} />
     </>
+  );
+}
+
+const PRIORITY_TONES = { urgent: "red", high: "amber", low: "neutral" } as const;
+
+export function Priority({ item: { priority } }: { readonly item: Pick<ListedItem, "priority"> }): ReactNode {
+  return priority === "normal" ? null : (
+    <Chip tone={PRIORITY_TONES[priority]} title="Priority, as the graph says">
+      {priority}
+    </Chip>
   );
 }
 

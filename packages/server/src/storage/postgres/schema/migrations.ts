@@ -33,4 +33,7 @@ export const MIGRATIONS: readonly string[] = [
   // Checkpoints whose ids do not tell the order of writing (shared/written-order.ts).
   `CREATE INDEX checkpoints_skewed ON holdpoint.checkpoints (thread_id, ns) WHERE parent_id > checkpoint_id`,
   `ALTER TABLE holdpoint.people ADD COLUMN console TEXT`,
+  `ALTER TABLE holdpoint.interrupts ADD COLUMN priority INTEGER NOT NULL DEFAULT 2;
+   CREATE INDEX interrupts_open_priority ON holdpoint.interrupts (priority, created_at, thread_id, interrupt_id)
+     WHERE state = 'open'`,
 ];

@@ -22,4 +22,7 @@ export const MIGRATIONS: readonly string[] = [
   // Checkpoints whose ids do not tell the order of writing (shared/written-order.ts).
   `CREATE INDEX checkpoints_skewed ON checkpoints (thread_id, ns) WHERE parent_id > checkpoint_id`,
   "ALTER TABLE people ADD COLUMN console TEXT",
+  `ALTER TABLE interrupts ADD COLUMN priority INTEGER NOT NULL DEFAULT 2;
+   CREATE INDEX interrupts_open_priority ON interrupts (priority, created_at, thread_id, interrupt_id)
+     WHERE state = 'open'`,
 ];

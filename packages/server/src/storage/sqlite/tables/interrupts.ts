@@ -94,11 +94,12 @@ function inOrder(left: KeptRow, right: KeptRow): number {
 function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
   return {
     inbox(query) {
-      const parts: readonly PlannedPart[] = !query.byDeadline
-        ? ["all"]
-        : query.after !== null && query.after.expiresAt === null
-          ? ["undated"]
-          : ["dated", "undated"];
+      const parts: readonly PlannedPart[] =
+        query.order !== "deadline"
+          ? ["all"]
+          : query.after !== null && query.after.expiresAt === null
+            ? ["undated"]
+            : ["dated", "undated"];
       const rows: InboxRow[] = [];
       for (const part of parts) {
         const left = query.limit - rows.length;

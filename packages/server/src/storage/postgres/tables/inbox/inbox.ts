@@ -32,14 +32,14 @@ export function inboxVerbs(
       const search = buildConditions(query);
       const direction = query.descending ? "DESC" : "ASC";
       const place = ["i.created_at", "i.thread_id", "i.interrupt_id"].map((column) => `${column} ${direction}`);
-      const order = query.byDeadline ? ["i.expires_at ASC NULLS LAST", ...place] : place;
+      const first = { age: [], deadline: ["i.expires_at ASC NULLS LAST"], priority: ["i.priority"] }[query.order];
       const where = search.where();
       const limitMark = search.mark(0);
       const page = (cells: string, limit: number): Promise<readonly Row[]> =>
         db.all(
           `SELECT ${cells}
            FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id ${where}
-           ORDER BY ${order.join(", ")}
+           ORDER BY ${[...first, ...place].join(", ")}
            LIMIT ${limitMark}`,
           ...search.parameters.slice(0, -1),
           limit,
@@ -184,12 +184,14 @@ function buildConditions(query: InboxQuery): Conditions {
 }
 
 /** postgres/inbox.2 */
-function addPlace(search: Conditions, after: InboxPlace, { descending, byDeadline }: InboxQuery): void {
-  const { createdAt, threadId, interruptId, expiresAt } = after;
+function addPlace(search: Conditions, after: InboxPlace, { descending, order }: InboxQuery): void {
+  const { createdAt, threadId, interruptId, expiresAt, priority } = after;
   const beyond = `(i.created_at, i.thread_id, i.interrupt_id) ${descending ? "<" : ">"} (?, ?, ?)`;
   const place = [createdAt, threadId, interruptId];
-  if (!byDeadline) search.add(beyond, ...place);
-  else if (expiresAt === null) search.add(`i.expires_at IS NULL AND ${beyond}`, ...place);
+  if (order === "age") search.add(beyond, ...place);
+  else if (order === "priority") {
+    search.add("(i.priority, i.created_at, i.thread_id, i.interrupt_id) > (?, ?, ?, ?)", priority, ...place);
+  } else if (expiresAt === null) search.add(`i.expires_at IS NULL AND ${beyond}`, ...place);
   else {
     search.add(
       `(i.expires_at IS NULL OR (i.expires_at, i.created_at, i.thread_id, i.interrupt_id) > (?, ?, ?, ?))`,

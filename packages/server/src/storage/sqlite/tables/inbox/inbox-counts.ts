@@ -77,6 +77,7 @@ function toTally(row: Row, now: number): InboxTally {
 function readPlace(row: Row): InboxPlace {
   return {
     expiresAt: null,
+    priority: 0,
     createdAt: Number(row["created_at"]),
     threadId: String(row["thread_id"]),
     interruptId: String(row["interrupt_id"]),

@@ -4,6 +4,7 @@
 //   inbox-plan.1. Only open interrupts of paused threads are in the list, so every listed item accepts an answer.
 //   inbox-plan.2. The order is total: creation time, thread, id. A page begins strictly after the end of the previous
 //        one.
+//   inbox-plan.4. The order of priorities has an index without filters; with one, the rows of the filter are sorted.
 //   inbox-plan.3. In the order of deadlines, items with a deadline come first, each kind in its own order.
 import type { SQLInputValue } from "node:sqlite";
 import type { DeadlineBucket, InboxQuery } from "../../../../ports/ports.ts";
@@ -66,11 +67,12 @@ export function planInbox(db: Database, query: InboxQuery, part: PlannedPart = "
   if (query.deadline !== null) others.push(buildBucketCondition(query.deadline, query.now));
   const byMetadata = driver !== null && driver.index === null;
   const created = byMetadata ? PLACE_M : PLACE_I;
-  const place = part === "dated" ? ["i.expires_at", ...created] : created;
+  const byPriority = query.order === "priority";
+  const place = [...(part === "dated" ? ["i.expires_at"] : byPriority ? ["i.priority"] : []), ...created];
   if (query.createdBefore !== null) others.push({ sql: `${created[0]} < ?`, parameters: [query.createdBefore] });
   const beyond = buildBeyond(query, place, part);
   const driven = [...(driver === null ? [] : [driver]), ...(beyond === null ? [] : [beyond])];
-  const items = chooseTables(driver);
+  const items = chooseTables(driver, byPriority);
   const joined = byMetadata
     ? " CROSS JOIN interrupts AS i ON i.thread_id = m.thread_id AND i.interrupt_id = m.interrupt_id"
     : "";
@@ -84,8 +86,8 @@ export function planInbox(db: Database, query: InboxQuery, part: PlannedPart = "
   };
 }
 
-function chooseTables(driver: Driver | null): string {
-  if (driver === null) return "interrupts AS i INDEXED BY interrupts_open";
+function chooseTables(driver: Driver | null, byPriority: boolean): string {
+  if (driver === null) return `interrupts AS i INDEXED BY interrupts_open${byPriority ? "_priority" : ""}`;
   if (driver.index === null) return "inbox_metadata AS m INDEXED BY inbox_metadata_values";
   if (driver.index === "") return "interrupts AS i";
   if (driver.index !== SEARCHED) return `interrupts AS i INDEXED BY ${driver.index}`;
@@ -153,13 +155,18 @@ function buildBucketCondition(bucket: DeadlineBucket, now: number): Condition {
 }
 
 /** inbox-plan.2; null at the start of the part. */
-function buildBeyond({ after, descending }: InboxQuery, place: readonly string[], part: PlannedPart): Condition | null {
+function buildBeyond(
+  { after, descending, order }: InboxQuery,
+  place: readonly string[],
+  part: PlannedPart,
+): Condition | null {
   if (after === null || (part === "undated" && after.expiresAt !== null)) return null;
-  const { createdAt, threadId, interruptId, expiresAt } = after;
+  const { createdAt, threadId, interruptId, expiresAt, priority } = after;
+  const first = part === "dated" ? [expiresAt] : order === "priority" ? [priority] : [];
   const marks = place.map(() => "?").join(", ");
   return {
     sql: `(${place.join(", ")}) ${descending ? "<" : ">"} (${marks})`,
-    parameters: [...(part === "dated" ? [expiresAt] : []), createdAt, threadId, interruptId],
+    parameters: [...first, createdAt, threadId, interruptId],
   };
 }
 
