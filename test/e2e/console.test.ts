@@ -184,6 +184,30 @@ test("every page is accessible, light and dark, and on a phone nothing of it is 
   await page.close();
 });
 
+test("settings are in groups, with what differs from the default first, and code instead of back-ticks", async () => {
+  const page = await browser.open("/settings", { name: "Ada" });
+  const list = page.getByRole("region", { name: "Settings", exact: true });
+  await list.getByRole("heading", { name: "Storage and retention" }).waitFor();
+  const [first, ...others] = await list.getByRole("heading").allInnerTexts();
+  assert.equal(first, "Changed");
+  assert.ok(others.length >= 4, others.join(", "));
+  assert.ok(!others.includes("Changed"));
+  const origins = await list.locator(".setting-head .chip").allInnerTexts();
+  const changed = origins.filter((origin) => origin !== "default").length;
+  assert.deepEqual(
+    origins.map((origin) => origin === "default"),
+    origins.map((_, at) => at >= changed),
+    "all that differ come first",
+  );
+  assert.ok(changed > 0 && changed < origins.length);
+  assert.equal((await page.locator("body").innerText()).includes("`"), false);
+  assert.ok((await list.locator("p code").count()) > 0);
+  await page.getByRole("button", { name: "Modified" }).click();
+  await list.getByRole("heading", { name: "Storage and retention" }).waitFor({ state: "detached" });
+  assert.deepEqual(await list.getByRole("heading").allInnerTexts(), ["Changed"]);
+  await page.close();
+});
+
 /** Pages with controls below or beside what arrives late. */
 const STILL = ["/inbox/ITEM", "/answered", "/threads", "/threads/THREAD?tab=chat", "/traces", "/crons", "/assistants"];
 

@@ -53,6 +53,7 @@ test("a question is an item until it is answered, and can be looked up after (in
     excerpt: "to: ann",
     decisions: ["approve", "edit", "respond", "ignore", "reject"],
     dangerous: false,
+    priority: "normal",
     claim: null,
     deadline: null,
     state: "open",
