@@ -23,7 +23,7 @@ export function mergeKept(base: Kept, ours: Kept, theirs: Kept): Kept {
     ...ours.seen.filter((key) => !base.seen.includes(key)),
   ];
   return {
-    views: changed.reduce((list, one) => withView(list, one), left),
+    views: changed.reduce<readonly View[]>((list, one) => withView(list, one), left),
     seen: [...new Set(seen)].slice(-SEEN_MAX),
     tab: ours.tab === base.tab ? theirs.tab : ours.tab,
   };
