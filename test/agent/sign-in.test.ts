@@ -453,7 +453,10 @@ test("a write with the revision of another person, or of before another write, c
   }
   const { revision } = await readOwn(fin);
   const both = await Promise.all(["mine", "unassigned"].map((tab) => putOwn(fin, { ...EMPTY, revision, tab })));
-  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409]);
+  assert.deepEqual(
+    both.map(({ status }) => status).toSorted((one, other) => one - other),
+    [200, 409],
+  );
   const won = both.find(({ status }) => status === 200)?.text ?? "";
   assert.deepEqual(await readOwn(fin), JSON.parse(won));
   assert.equal((await readOwn(fin)).person, "fin@example.com");

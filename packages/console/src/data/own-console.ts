@@ -11,7 +11,7 @@ import { inboxTab } from "../hooks/preferences.ts";
 import { readViews, views } from "../hooks/views.ts";
 import { showToast } from "../ui/toast.tsx";
 import { seen } from "./inbox/seen.ts";
-import { mergeKept, SEEN_MAX, type Kept } from "./kept.ts";
+import { mergeKept, SEEN_MAX, type Kept } from "./inbox/kept.ts";
 
 const PATH = "/people/me/console";
 /** Changes in a row are one call. */

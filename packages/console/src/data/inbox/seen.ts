@@ -2,7 +2,7 @@
 // unread. A mark of convenience: it holds the latest SEEN_MAX items.
 import { isKeptHere } from "../../hooks/kept-here.ts";
 import { createValue } from "../../hooks/value.ts";
-import { SEEN_MAX } from "../kept.ts";
+import { SEEN_MAX } from "./kept.ts";
 
 const KEY = "holdpoint.seen";
 

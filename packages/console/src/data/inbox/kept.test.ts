@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { mergeKept, SEEN_MAX, type Kept } from "./kept.ts";
 
 const kept = (views: string, seen: string, tab = ""): Kept => ({
-  views: [...views].map((name) => ({ name: name.toLowerCase(), path: "/inbox", search: { text: name } })),
-  seen: [...seen],
+  views: Array.from(views).map((name) => ({ name: name.toLowerCase(), path: "/inbox", search: { text: name } })),
+  seen: Array.from(seen),
   tab,
 });
 

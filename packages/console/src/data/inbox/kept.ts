@@ -1,5 +1,5 @@
 // Kept: what the console keeps of a person: saved views, read marks, the tab of the inbox. Pure.
-import { withView, type View } from "../hooks/views.ts";
+import { withView, type View } from "../../hooks/views.ts";
 
 export interface Kept {
   readonly views: readonly View[];
