@@ -76,7 +76,9 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     const storage = await open(t);
     await storage.transaction((tx) => tx.putPerson(person("ann")));
     const add = (text: string | null): string => `${text ?? ""}+`;
-    await Promise.all(Array.from({ length: 20 }, () => storage.transaction((tx) => tx.changePersonConsole("ann", add))));
+    await Promise.all(
+      Array.from({ length: 20 }, () => storage.transaction((tx) => tx.changePersonConsole("ann", add))),
+    );
     assert.deepEqual(await storage.read((tx) => tx.personConsole("ann")), { text: "+".repeat(20) });
     const fails = storage.transaction((tx) =>
       tx.changePersonConsole("ann", () => {
