@@ -2,8 +2,9 @@
 // `rest` (suites.ts). To load the server takes a second of CPU time, to start it once more in a process that has loaded
 // it a twentieth of that.
 //   test/run.1. Unit tests of all packages but the storage share a process. Files that start servers in their own process
-//        (server-here.ts, world.ts) share two, one file after the other. Each other file has a process of its own; some of
-//        them run at a time. `node --test FILE` runs any file alone.
+//        (server-here.ts, world.ts) share two, one file after the other; tests of the storage share one, and those that start
+//        collectors in their own process. Each other file has a process of its own; some of them run at a time.
+//        `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails.
@@ -21,12 +22,16 @@ import { startPostgres } from "./harness/postgres/server.ts";
 import { FIRST, REST } from "./suites.ts";
 
 const isUnit = (file: string): boolean => /^packages\/(?!server\/src\/storage\/)/.test(file);
+const isStorage = (file: string): boolean => file.startsWith("packages/server/src/storage/");
+const isCollector = (file: string): boolean => file.startsWith("test/collector/");
 const isAgent = (file: string): boolean => file.startsWith("test/agent/");
 /** A new file joins the others of its folder, and changes nothing for those of the other processes. */
 const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
   isUnit,
   isAgent,
-  (file) => !isUnit(file) && !isAgent(file),
+  isStorage,
+  isCollector,
+  (file) => ![isUnit, isAgent, isStorage, isCollector].some((has) => has(file)),
 ];
 const CONCURRENT_FILES = 5;
 /** Loading modules then takes few collections. */
@@ -43,12 +48,20 @@ const MEMORY_BYTES_MIN = 2_000_000_000;
 
 const ALONE: readonly string[] = [
   "test/agent/custom-app.test.ts", // its app inside finds the last server of the process
+  "test/collector/collector-grpc.test.ts", // small queues, and how fast they are emptied
+  "test/collector/collector-signals.test.ts", // the same
+  "packages/server/src/storage/postgres/storage.test.ts", // it reads every statement of the process
 ];
+
+const SERVER_HERE = /\/harness\/(?:server-here|channels\/world)\.ts"/;
+const COLLECTOR_HERE = /\/fakes\/collector\.ts"/;
 
 /** Runs with others in one process. */
 function shares(file: string): boolean {
   if (ALONE.includes(file) || file.endsWith(".long.test.ts")) return false;
-  return isUnit(file) || /\/harness\/(?:server-here|channels\/world)\.ts"/.test(readFileSync(file, "utf8"));
+  if (file.startsWith("packages/")) return true;
+  const here = isCollector(file) ? COLLECTOR_HERE : SERVER_HERE;
+  return here.test(readFileSync(file, "utf8"));
 }
 
 const [, , ...named] = process.argv;

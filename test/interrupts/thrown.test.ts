@@ -7,10 +7,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { removeFolder, ROOT, startServer } from "../harness/server.ts";
+import { removeFolder, ROOT } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { newThread, onlyQuestion } from "../harness/threads.ts";
 
-const server = await startServer({ config: join(ROOT, "test", "graphs", "places", "langgraph.json") });
+const server = await startServerHere({ config: join(ROOT, "test", "graphs", "places", "langgraph.json") });
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
