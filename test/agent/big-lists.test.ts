@@ -8,7 +8,7 @@ import { startServerHere } from "../harness/server-here.ts";
 import { type Answer, call, removeFolder } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
 
-const THREADS = 30;
+const THREADS = 12;
 const UNITS = 400_000;
 
 const server = await startServerHere();
@@ -47,12 +47,12 @@ suite("a list of big threads", PATIENCE, () => {
   });
 
   test("pages follow each other without a gap (big-lists.1)", async () => {
-    const { headers, body } = await search({ limit: 7, offset: 21 });
+    const { headers, body } = await search({ limit: 4, offset: 6 });
     assert.deepEqual(
       (body as readonly WireThread[]).map(({ thread_id }) => thread_id),
-      ids.slice(21, 28),
+      ids.slice(6, 10),
     );
-    assert.equal(headers.get("x-pagination-next"), "28");
+    assert.equal(headers.get("x-pagination-next"), "10");
   });
 
   test("is short without states (big-lists.2)", async () => {

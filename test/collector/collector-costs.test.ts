@@ -130,18 +130,18 @@ describe("metrics of generative AI", PATIENCE, () => {
   test("have at most 500 sets of labels, whatever senders invent, and no broken line", () =>
     withCollector(async ({ backend, collector, show }) => {
       const strange = ['"}\n# x', "\\", "m".repeat(100_000), "", "\u0000\u2028"];
-      const invented = Array.from({ length: 1500 }, (_, at) => call(at + 1, strange[at] ?? `model-${at}`));
+      const invented = Array.from({ length: 700 }, (_, at) => call(at + 1, strange[at] ?? `model-${at}`));
       const huge = { "gen_ai.usage.input_tokens": 2n ** 62n, "gen_ai.usage.cost": 1e300 };
       await collector.send(protobufRequest([...invented, call(9000, "m", huge)]));
-      await backend.whenRuns(1501);
+      await backend.whenRuns(701);
       const text = await show();
       const series = text
         .split("\n")
         .filter((line) => line.startsWith("gen_ai_client_operation_duration_seconds_count"));
       assert.equal(series.length, 501);
       assert.ok(series.every((line) => line.length < 500));
-      assert.equal(readValue(text, "gen_ai_client_operation_duration_seconds_count", {}), 1501);
-      assert.ok(readValue(text, "gen_ai_client_token_usage_count", { gen_ai_request_model: "other" }) >= 1000);
+      assert.equal(readValue(text, "gen_ai_client_operation_duration_seconds_count", {}), 701);
+      assert.ok(readValue(text, "gen_ai_client_token_usage_count", { gen_ai_request_model: "other" }) >= 200);
       assert.ok(readValue(text, "gen_ai_cost_usd_total", {}) < 1e6);
       assert.ok(
         text

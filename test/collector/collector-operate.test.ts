@@ -273,7 +273,7 @@ describe("a backend that is away for thirty hours", () => {
         MAX_QUEUE_BYTES: "1048576",
         SPOOL_MAX_BYTES: "3145728",
         BATCH_SIZE: "20",
-        FLUSH_INTERVAL_MS: "1000",
+        FLUSH_INTERVAL_MS: "60000",
         SHUTDOWN_TIMEOUT_MS: "3600000",
         ...(mode === "durable" ? { SPOOL_DIR: dir } : {}),
       };

@@ -105,6 +105,6 @@ test("span-reach.1: whatever is added and removed, the sums are those of the spa
       fill(reach, "b", 8, BARE);
       assert.equal(inReach(reach, "b", 8), "xxxxxxxx", "no byte is counted that is gone");
     }),
-    { numRuns: 500 },
+    { numRuns: 100 },
   );
 });
