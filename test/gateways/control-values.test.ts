@@ -4,6 +4,7 @@
 //        starts nothing.
 //   gateways/control-values.2. An interrupt with a `response_schema` is answered by no value that violates it, whatever
 //        form it has.
+// The short form sends each way a third of the forms, the long one all.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Part } from "@a2a-js/sdk";
@@ -11,6 +12,7 @@ import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { connect, data, message, sending, text, joinTexts, type Version, VERSIONS } from "./a2a-client.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
@@ -147,12 +149,13 @@ async function paused(graph: string, input: object): Promise<Paused> {
 
 const threads = async (): Promise<unknown> => (await call(server, "POST", "/threads/count", {})).body;
 
-for (const [wayIn, send] of Object.entries(WAYS_IN)) {
-  test(`${wayIn}: rejects every form, and the interrupt stays open (gateways/control-values.1)`, PATIENCE, async () => {
+for (const [way, [wayIn, send]] of Object.entries(WAYS_IN).entries()) {
+  const forms = Object.entries(FORMS).filter((_, at) => IS_LONG || (way + at) % 3 === 0);
+  test(`${wayIn}: rejects the forms, and the interrupt stays open (gateways/control-values.1)`, PATIENCE, async () => {
     const { notes, count } = newNotes(folder);
     const asked = await paused("echo", { notes });
     const before = [await asked.thread.picture(), await threads()];
-    for (const [name, form] of Object.entries(FORMS)) assert.match(await send(asked, form), /would act on/, name);
+    for (const [name, form] of forms) assert.match(await send(asked, form), /would act on/, name);
     assert.deepEqual([await asked.thread.picture(), await threads()], before);
     assert.equal(count("after"), 0);
   });

@@ -1,0 +1,1 @@
+import "./control-values.test.ts";
