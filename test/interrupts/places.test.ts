@@ -1,4 +1,0 @@
-import { ROOT } from "../harness/server.ts";
-import { placeTests } from "../oracle/place-tests.ts";
-
-placeTests("pinned", ROOT, ["sqlite"]);
