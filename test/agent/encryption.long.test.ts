@@ -140,3 +140,40 @@ test("a value that was moved to another thread fails there alone", PATIENCE, asy
   );
   await second.stop();
 });
+
+test("a pending run that does not open fails, and the runs behind it go on", PATIENCE, async (t) => {
+  const folder = newFolder(t);
+  const keys = newKey("k1");
+  const first = await serve(t, folder, keys);
+  const runs: { threadId: string; runId: string }[] = [];
+  for (let at = 0; at < 3; at++) {
+    const thread = await newThread(first, "echo");
+    const body = { assistant_id: "echo", input: { payload: `${CANARY} ${at}` }, after_seconds: 3600 };
+    const { body: run } = await call(first, "POST", `/threads/${thread.threadId}/runs`, body);
+    runs.push({ threadId: thread.threadId, runId: (run as { run_id: string }).run_id });
+  }
+  await first.stop();
+  const [moved, sealedThread, last] = runs.map(({ threadId }) => threadId);
+  const db = new DatabaseSync(join(folder, "holdpoint.db"));
+  const request = db.prepare("SELECT request FROM runs WHERE thread_id = ?").get(last ?? "")?.["request"];
+  db.prepare("UPDATE runs SET request = ? WHERE thread_id = ?").run(String(request), moved ?? "");
+  db.prepare("UPDATE threads SET config = (SELECT config FROM threads WHERE thread_id = ?) WHERE thread_id = ?").run(
+    last ?? "",
+    sealedThread ?? "",
+  );
+  for (const [at, { runId }] of runs.entries())
+    db.prepare("UPDATE runs SET due_at = ? WHERE run_id = ?").run(Date.now() - 10_000 + at, runId);
+  db.close();
+  const second = await serve(t, folder, keys);
+  const waited = await call(second, "GET", `/threads/${last}/runs/${runs[2]?.runId}/join`);
+  assert.equal(waited.status, 200, waited.text);
+  const unreadable = await call(second, "GET", `/threads/${moved}/runs/${runs[0]?.runId}`);
+  assert.equal(readProblem(unreadable).code, "sealed_value_unreadable");
+  const failed = await call(second, "GET", `/threads/${sealedThread}/runs/${runs[1]?.runId}`);
+  assert.equal((failed.body as { status: string }).status, "error");
+  assert.equal(((await call(second, "GET", `/threads/${moved}`)).body as { status: string }).status, "error");
+  const next = { assistant_id: "echo", input: { payload: 1 } };
+  const { status, text } = await call(second, "POST", `/threads/${moved}/runs/wait`, next);
+  assert.equal(status, 200, text);
+  await second.stop();
+});

@@ -1,5 +1,7 @@
 // Labels of a transaction, derived from its writes: the names of its points in faults.ts. Both storages write the same
 // tables; only the schema's name before them differs.
+import { createDecipheriv } from "node:crypto";
+import { parseKeys } from "@holdpoint/base/keyring.ts";
 import type { Fault } from "./fault-server.ts";
 
 /** Fault points for one storage, from faults.ts. */
@@ -36,7 +38,7 @@ export class Transaction {
 
 function listLabels(sql: string, parameters: readonly unknown[]): readonly string[] {
   if (sql.startsWith("INSERT INTO runs")) {
-    const answers = parameters.some((parameter) => typeof parameter === "string" && parameter.includes('"answers":'));
+    const answers = parameters.some((parameter) => readText(parameter).includes('"answers":'));
     return answers ? ["accept", "accept answer"] : ["accept"];
   }
   if (sql.startsWith("UPDATE runs")) {
@@ -48,9 +50,22 @@ function listLabels(sql: string, parameters: readonly unknown[]): readonly strin
   }
   if (sql.includes("INTO checkpoints")) return ["checkpoint"];
   if (sql.includes("INTO writes")) {
-    const consumes = parameters.some((parameter) => String(parameter).includes('"__resume__"'));
+    const consumes = parameters.some((parameter) => readText(parameter).includes('"__resume__"'));
     return consumes ? ["consumed"] : [];
   }
   if (/INTO audit|append_audit/.test(sql)) return parameters.includes("cancelled") ? ["cancel"] : [];
   return sql.startsWith("DELETE FROM threads") ? ["delete"] : [];
+}
+
+const keys = process.env["HOLDPOINT_ENCRYPTION_KEYS"] ?? "";
+const ring = new Map((keys === "" ? [] : parseKeys(keys)).map(({ id, key }) => [id, key]));
+
+/** A parameter as text. A sealed one is deciphered without its place: only labels depend on it. */
+function readText(parameter: unknown): string {
+  const text = String(parameter);
+  const [, id = "", encoded = ""] = /^~1\.([\w-]+)\.(.*)$/s.exec(text) ?? [];
+  const key = ring.get(id);
+  if (key === undefined) return text;
+  const parts = Buffer.from(encoded, "base64");
+  return createDecipheriv("aes-256-gcm", key, parts.subarray(0, 12)).update(parts.subarray(28)).toString();
 }

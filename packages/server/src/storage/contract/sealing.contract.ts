@@ -3,6 +3,7 @@
 //   contract/sealing.1. Every sealed column is sealed, and read back as it was; a moved value does not open.
 //   contract/sealing.2. A rewrite gives every value the newest key, from plain or from another key, and goes on where it
 //        stopped.
+//   contract/sealing.4. A pending run that does not open fails, and holds no other.
 //   contract/sealing.3. Without one of the keys that values need, or with a false one, the storage does not start.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -13,7 +14,7 @@ import type { Dumpable, DumpRow, DumpValue } from "../dump/dump.ts";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
 import { findCells, type ReadRows } from "./sealed.contract.ts";
-import { newCheckpoint, newId, newThread } from "./samples.contract.ts";
+import { CLAIM, newCheckpoint, newId, newRun, newThread } from "./samples.contract.ts";
 
 type SealedStorage = Storage & Dumpable & { start(): Promise<void>; stop(): Promise<void> };
 
@@ -172,6 +173,39 @@ export function sealingContract(adapter: string, open: (t: TestContext) => Promi
         const read = (threadId: string) => storage.transaction((tx) => tx.checkpoint(threadId, "", null));
         await assert.rejects(read(other), { code: "sealed_value_unreadable", message: new RegExp(other) });
         for (const threadId of [one, third]) assert.equal((await read(threadId))?.checkpoint.threadId, threadId);
+      });
+    });
+
+    test("a pending run that does not open fails when its turn comes, and holds no other (contract/sealing.4)", async (t) => {
+      const { create, readRows, schema } = await open(t);
+      const threads = Array.from({ length: 3 }, () => newThread({ status: "busy", config: { text: "sealed" } }));
+      const runs = threads.map(({ threadId }) => newRun(threadId));
+      const [moved, ofThread, last] = runs;
+      await using(create([NEW]), async (storage) => {
+        await storage.transaction(async (tx) => {
+          for (const thread of threads) await tx.insertThread(thread);
+          for (const run of runs) await tx.insertRun(run);
+          for (const { threadId } of threads) await tx.queueNext(threadId);
+        });
+        const move = (table: string, column: string, key: string, to?: string, from?: string): string =>
+          `UPDATE ${schema}${table} SET ${column} = (SELECT ${column} FROM ${schema}${table} WHERE ${key} = '${from}')
+           WHERE ${key} = '${to}' RETURNING 1`;
+        await readRows(move("runs", "request", "run_id", moved?.runId, last?.runId));
+        await readRows(move("threads", "config", "thread_id", ofThread?.threadId, last?.threadId));
+        const next = () => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null));
+        assert.equal((await next())?.run.runId, last?.runId);
+        assert.equal(await next(), null);
+        const ended = await readRows(
+          `SELECT status, ended_by, place FROM ${schema}runs WHERE run_id <> '${last?.runId}'`,
+        );
+        assert.deepEqual(
+          ended.map((row) => ({ ...row })),
+          Array.from({ length: 2 }, () => ({ status: "error", ended_by: "failure", place: null })),
+        );
+        const run = await storage.read((tx) => tx.run(ofThread?.threadId ?? "", ofThread?.runId ?? ""));
+        assert.equal(run?.error?.error, "sealed_value_unreadable");
+        const thread = await storage.read((tx) => tx.thread(moved?.threadId ?? ""));
+        assert.equal(thread?.status, "error");
       });
     });
   });

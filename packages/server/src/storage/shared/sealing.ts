@@ -63,6 +63,11 @@ export function readOpening<Row, T>(rows: readonly Row[], read: (row: Row) => T)
   });
 }
 
+/** The error of a run that does not open. */
+export function describeUnreadable({ code, message }: SealedValueError): string {
+  return JSON.stringify({ error: code, message });
+}
+
 interface Place {
   readonly table: string;
   readonly column: string;

@@ -8,7 +8,7 @@ import { placeSql } from "../../shared/line.ts";
 import { threadKey } from "../client/lock-key.ts";
 import type { Sql } from "../client/transaction.ts";
 
-const QUEUE_NEXT = `
+export const QUEUE_NEXT = `
   UPDATE holdpoint.runs AS r SET place = ${placeSql("holdpoint.runs", "greatest")} WHERE r.place IS NULL AND r.run_id = (
     WITH own AS MATERIALIZED (
       SELECT run_id, status, due_at, urgent, queue_key FROM holdpoint.runs

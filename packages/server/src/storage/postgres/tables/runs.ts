@@ -6,6 +6,9 @@
 //   postgres/runs.4. A read of a run for a change holds its thread's lock (transaction.ts, transaction.1).
 //   postgres/runs.5. A claim takes the first run in line whose thread's lock is free. It never waits for a lock, so it
 //        may be part of the transaction that ends another run, and processes that claim at once get different runs.
+//   postgres/runs.6. A pending run that does not open, or whose thread does not, fails when its turn comes: it holds no
+//        other.
+import { SealedValueError } from "@holdpoint/base/keyring.ts";
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
 import type { ClaimedRow, RunAttempt, RunClaim, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
@@ -20,11 +23,13 @@ import {
   placeSql,
   readCaller,
 } from "../../shared/line.ts";
+import { describeUnreadable } from "../../shared/sealing.ts";
 import { readHead } from "../../shared/run-head.ts";
 import { wholeRequest } from "../../shared/stored-request.ts";
 import { threadKey, threadLockSql } from "../client/lock-key.ts";
 import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
+import { QUEUE_NEXT } from "./queue.ts";
 import { readThread } from "./threads.ts";
 
 const RUNS = table<RunRow>("runs", RUN_COLUMNS);
@@ -207,6 +212,31 @@ function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun
   };
 }
 
+/** @returns the error of what does not open */
+function readIfOpened<T>(reading: Promise<T>): Promise<T | SealedValueError> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof SealedValueError) return error;
+    throw error;
+  });
+}
+
+/** @param row of the claimed run */
+function failUnreadable(
+  db: Sql,
+  row: Row,
+  { at, error }: { readonly at: number; readonly error: SealedValueError },
+): void {
+  const [runId, threadId] = [String(row["run_id"]), String(row["thread_id"])];
+  const cell = db.sealing.seal("runs", "error", { run_id: runId }, describeUnreadable(error));
+  const end = "UPDATE holdpoint.runs SET status = 'error', ended_by = 'failure', worker_id = NULL, place = NULL";
+  db.run(`${end}, error = $2, updated_at = $3 WHERE run_id = $1`, runId, cell, at);
+  const active = "SELECT 1 FROM holdpoint.runs AS r WHERE r.thread_id = $1 AND r.status IN ('pending', 'running')";
+  const free =
+    "UPDATE holdpoint.threads SET status = 'error', updated_at = $2 WHERE thread_id = $1 AND status <> 'interrupted'";
+  db.run(`${free} AND NOT EXISTS (${active})`, threadId, at);
+  db.run(QUEUE_NEXT, threadId);
+}
+
 function claimVerbs(
   db: Sql,
   { read, list, value }: RunReader,
@@ -227,13 +257,21 @@ function claimVerbs(
       dueBy,
     );
   };
-  const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
+  const claimOn = async (
+    threadId: string,
+    { status, workerId, updatedAt }: RunClaim,
+  ): Promise<ClaimedRow | "failed" | null> => {
     db.hold(threadKey(threadId)); // postgres/runs.4: the caller has the lock; the statements see all that was committed before it
     const [[row], thread] = await Promise.all([
       db.change(CLAIM, threadId, status, workerId, updatedAt),
-      readThread(db, threadId),
+      readIfOpened(readThread(db, threadId)),
     ]);
-    return row === undefined ? null : { run: await read(row), thread };
+    if (row === undefined) return null;
+    const run = await readIfOpened(read(row));
+    if (!(run instanceof SealedValueError) && !(thread instanceof SealedValueError)) return { run, thread };
+    const error = run instanceof SealedValueError ? run : (thread as SealedValueError);
+    failUnreadable(db, row, { at: updatedAt, error }); // postgres/runs.6
+    return "failed";
   };
   return {
     async claimPendingRun(claim, dueBy) {
@@ -250,6 +288,7 @@ function claimVerbs(
           continue;
         }
         noteTurn(turn, found);
+        if (claimed === "failed") continue;
         return claimed;
       }
       return null;

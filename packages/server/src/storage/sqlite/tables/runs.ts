@@ -5,11 +5,14 @@
 //   sqlite/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
 //   sqlite/runs.4. A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending
 //        runs (pending-runs.ts).
+//   sqlite/runs.5. A pending run that does not open, or whose thread does not, fails when its turn comes: it holds no
+//        other.
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
-import type { QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
+import type { ClaimedRow, QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
 import { RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
-import { readOpening } from "../../shared/sealing.ts";
+import { SealedValueError } from "@holdpoint/base/keyring.ts";
+import { describeUnreadable, readOpening } from "../../shared/sealing.ts";
 import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import type { PendingRuns } from "./pending-runs.ts";
@@ -188,6 +191,14 @@ function claimVerbs(
     const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
     return typeof at === "number" ? at : null;
   };
+  const readClaimed = (found: KeptRow, threadId: string): ClaimedRow | SealedValueError => {
+    try {
+      return { run: read(found), thread: readThread(db, threadId) };
+    } catch (error) {
+      if (error instanceof SealedValueError) return error;
+      throw error;
+    }
+  };
   return {
     claimPendingRun(claim, dueBy) {
       if (pending.isEmpty()) return null;
@@ -214,11 +225,17 @@ function claimVerbs(
           continue;
         }
         noteTurn(turn, next);
-        const run = read(found);
+        const ids = { runId: String(next["run_id"]), threadId: String(next["thread_id"]) };
+        const claimed = readClaimed(found, ids.threadId);
+        pending.gone(ids.runId);
+        if (claimed instanceof SealedValueError) {
+          failUnreadable(db, ids, { at: claim.updatedAt, error: claimed }); // sqlite/runs.5
+          continue;
+        }
+        const { run } = claimed;
         const patch = { ...claim, attempt: run.attempt + 1 };
         RUNS.update(db, { keyColumn: "run_id", key: run.runId, kept: db.kept.runs }, patch);
-        pending.gone(run.runId);
-        return { run: { ...run, ...patch }, thread: readThread(db, run.threadId) };
+        return { run: { ...run, ...patch }, thread: claimed.thread };
       }
     },
     nextDueAt,
@@ -233,6 +250,23 @@ function claimVerbs(
     countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
     isCurrent: (run) => isCurrent(db, run),
   };
+}
+
+function failUnreadable(
+  db: Database,
+  { runId, threadId }: Pick<Run, "runId" | "threadId">,
+  { at, error }: { readonly at: number; readonly error: SealedValueError },
+): void {
+  const cell = db.sealing.seal("runs", "error", { run_id: runId }, describeUnreadable(error));
+  const end = "UPDATE runs SET status = 'error', ended_by = 'failure', place = NULL, error = ?, updated_at = ?";
+  db.run(`${end} WHERE run_id = ?`, cell, at, runId);
+  const active = "SELECT 1 FROM runs AS r WHERE r.thread_id = threads.thread_id AND r.status IN ('pending', 'running')";
+  const free = `UPDATE threads SET status = 'error', updated_at = ? WHERE thread_id = ? AND status <> 'interrupted'`;
+  db.run(`${free} AND NOT EXISTS (${active})`, at, threadId);
+  db.kept.runs.delete(runId);
+  db.kept.threads.delete(threadId);
+  db.changed.add(threadId);
+  void queueVerbs(db).queueNext(threadId);
 }
 
 /** True if the run is running in this attempt. */
