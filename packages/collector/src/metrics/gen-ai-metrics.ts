@@ -70,16 +70,15 @@ export function createGenAiMetrics(registry: Registry, prices: Prices): GenAiMet
       const call = readCall(run);
       if (call === null) return 0;
       const labels = bound(call.labels);
-      const isNew = counted(run);
-      if (isNew(DURATION)) duration.observe(labels, call.seconds);
-      if (call.tokens === null) return 0;
-      if (isNew(TOKENS)) {
+      const byTable = call.reported === null && call.tokens !== null ? prices.cost(call.model, call.tokens) : null; // prices.1
+      const usd = call.reported ?? byTable;
+      const before = counted(run, DURATION | (call.tokens === null ? 0 : TOKENS) | (usd === null ? 0 : COST));
+      if ((before & DURATION) === 0) duration.observe(labels, call.seconds);
+      if (call.tokens !== null && (before & TOKENS) === 0) {
         usage.observe({ ...labels, gen_ai_token_type: "input" }, call.tokens.input);
         if (call.tokens.output > 0) usage.observe({ ...labels, gen_ai_token_type: "output" }, call.tokens.output);
       }
-      const byTable = call.reported === null ? prices.cost(call.model, call.tokens) : null; // prices.1
-      const usd = call.reported ?? byTable;
-      if (usd === null || !isNew(COST)) return 0;
+      if (usd === null || (before & COST) !== 0) return 0;
       cost.inc({ ...labels, source: byTable === null ? "sender" : "table" }, usd);
       return usd;
     },
@@ -98,19 +97,16 @@ function createBound(): (labels: Labels) => Labels {
   };
 }
 
-/** gen-ai-metrics.2: says of each part whether it is new, and notes it. */
-function createCounted(): (run: TraceRun) => (part: number) => boolean {
-  let [parts, older] = [new Map<string, number>(), new Map<string, number>()];
-  return ({ amends, id }) => {
+/** gen-ai-metrics.2: returns the parts of a run that have counted before, and notes the new ones. */
+function createCounted(): (run: TraceRun, parts: number) => number {
+  let [counted, older] = [new Map<string, number>(), new Map<string, number>()];
+  return ({ amends, id }, parts) => {
     // Sent again, after its first counts were forgotten: nothing more counts.
-    let now = parts.get(id) ?? older.get(id) ?? (amends ? TOKENS | DURATION | COST : 0);
-    return (part) => {
-      if ((now & part) !== 0) return false;
-      now |= part;
-      if (parts.size >= RUNS_KEPT) [parts, older] = [new Map(), parts];
-      parts.set(id, now);
-      return true;
-    };
+    const before = amends ? (counted.get(id) ?? older.get(id) ?? TOKENS | DURATION | COST) : 0;
+    if ((parts & ~before) === 0) return before;
+    if (counted.size >= RUNS_KEPT) [counted, older] = [new Map(), counted];
+    counted.set(id, before | parts);
+    return before;
   };
 }
 

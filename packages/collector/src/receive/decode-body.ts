@@ -63,7 +63,8 @@ export async function decompress(wire: Buffer, encoding: ContentEncoding, limits
 
 /** null: the result is too large for one call. */
 function atOnce(wire: Buffer, encoding: Exclude<ContentEncoding, "identity">, bytesMax: number): Buffer | null {
-  const options = { maxOutputLength: bytesMax };
+  // A few large chunks take a fifth off the time. Joined chunks own their memory, so it can be freed (free-buffer.1).
+  const options = { maxOutputLength: bytesMax, chunkSize: Math.max(16 * 1024, 2 * wire.length) };
   try {
     if (encoding === "gzip") return gunzipSync(wire, options);
     if (encoding === "zstd") return zstdDecompressSync(wire, { ...options, params: zstdParams });
