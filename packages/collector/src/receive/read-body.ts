@@ -98,50 +98,32 @@ export interface ProgressWatch {
 }
 
 export function createProgressWatch(clock: Clock): ProgressWatch {
-  /** A linked list: each request adds and removes one entry, and a map reallocates when it loses its last entry. */
-  let first: Link | null = null;
+  const active = new Set<Watched & { readonly begun: number; since: number; seen: number }>();
   let armed = false;
   const checkProgress = (): void => {
     armed = false;
     const now = clock.monotonic();
-    const tooSlow: Watched[] = [];
-    for (let link = first; link !== null; link = link.next) {
-      if (now - link.since < PROGRESS_MS) continue;
-      const bytes = link.watched.bytes();
-      if (bytes - link.bytes < PROGRESS_BYTES || now - link.begun > BODY_MS) tooSlow.push(link.watched);
-      link.bytes = bytes;
-      link.since = now;
+    for (const body of active) {
+      if (now - body.since < PROGRESS_MS) continue;
+      const bytes = body.bytes();
+      if (bytes - body.seen < PROGRESS_BYTES || now - body.begun > BODY_MS) body.tooSlow(); // read-body.2
+      body.seen = bytes;
+      body.since = now;
     }
-    for (const watched of tooSlow) watched.tooSlow(); // read-body.2
     arm();
   };
   const arm = (): void => {
-    if (armed || first === null) return;
+    if (armed || active.size === 0) return;
     armed = true;
     clock.after(PROGRESS_MS / 5, checkProgress);
   };
   return {
     add(watched) {
       const begun = clock.monotonic();
-      const link: Link = { watched, bytes: 0, begun, since: begun, previous: null, next: first };
-      if (first !== null) first.previous = link;
-      first = link;
+      const body = { ...watched, begun, since: begun, seen: 0 };
+      active.add(body);
       arm();
-      return () => {
-        if (link.previous !== null) link.previous.next = link.next;
-        else if (first === link) first = link.next;
-        if (link.next !== null) link.next.previous = link.previous;
-        link.previous = link.next = null; // idempotent
-      };
+      return () => void active.delete(body);
     },
   };
-}
-
-interface Link {
-  readonly watched: Watched;
-  bytes: number;
-  readonly begun: number;
-  since: number;
-  previous: Link | null;
-  next: Link | null;
 }

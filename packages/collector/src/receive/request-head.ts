@@ -34,41 +34,29 @@ export interface HeadRules {
 
 const PROJECT_BYTES_MAX = 256;
 
-interface Seen {
-  contentType: string;
-  contentEncoding: string;
-  contentLength: string;
-  apiKey: string | null;
-  tenantId: string | null;
-  project: string | null;
-  projectAlias: string | null;
-  authorization: string;
-  origin: string;
-  /** Name of a duplicate header that must be unique. */
-  twice: string;
-}
-
 /** `rawHeaders` of node: name, value, name, value. */
 export function readHead(rawHeaders: readonly string[], rules: HeadRules): RequestHead | HeadRefusal {
-  const seen = readHeaders(rawHeaders);
-  const format = readFormat(seen.contentType);
+  const headers = collectHeaders(rawHeaders);
+  const last = (name: string): string | null => headers.get(name)?.at(-1) ?? null;
+  const format = readFormat(last("content-type") ?? "");
   const refuse = (refusal: RefusalKind, message: string): HeadRefusal => ({
     refusal,
     message,
     format: format ?? "json",
   });
-  if (seen.twice !== "") return refuse("unauthenticated", `the header ${seen.twice} came twice`);
-  if (rules.ingestToken !== null && !sameSecret(parseBearer(seen.authorization), rules.ingestToken))
+  const twice = ["X-API-Key", "X-Tenant-Id"].find((name) => (headers.get(name.toLowerCase())?.length ?? 0) > 1);
+  if (twice !== undefined) return refuse("unauthenticated", `the header ${twice} came twice`);
+  if (rules.ingestToken !== null && !sameSecret(parseBearer(last("authorization") ?? ""), rules.ingestToken))
     return refuse("unauthenticated", "this collector requires its ingest token as Authorization: Bearer");
-  const apiKey = seen.apiKey ?? rules.apiKey; // request-head.1
+  const apiKey = last("x-api-key") ?? rules.apiKey; // request-head.1
   if (apiKey === null)
     return refuse("unauthenticated", "the header X-API-Key is missing and no TRACING_API_KEY is set");
   if (!isHeaderSafe(apiKey))
     return refuse("unauthenticated", "the X-API-Key header is empty or has illegal characters");
-  const tenantId = seen.tenantId ?? "";
+  const tenantId = last("x-tenant-id") ?? "";
   if (tenantId !== "" && !isHeaderSafe(tenantId))
     return refuse("bad_header", "the X-Tenant-Id header has illegal characters");
-  const project = headerText(seen.project ?? seen.projectAlias ?? "");
+  const project = headerText(last("tracing-project") ?? last("langsmith-project") ?? "");
   if (project === null)
     return refuse(
       "bad_header",
@@ -76,11 +64,13 @@ export function readHead(rawHeaders: readonly string[], rules: HeadRules): Reque
     );
   if (format === null)
     return refuse("unsupported_media_type", "the Content-Type must be application/json or application/x-protobuf");
-  const encoding = ENCODINGS.get(seen.contentEncoding.trim().toLowerCase());
+  // Two headers would mean two layers: the joined value is not a known encoding.
+  const encoding = ENCODINGS.get((headers.get("content-encoding") ?? []).join().trim().toLowerCase());
   if (encoding === undefined)
     return refuse("unsupported_media_type", "the Content-Encoding must be one of identity, gzip, deflate, zstd");
-  const contentLength = /^\d{1,15}$/.test(seen.contentLength) ? Number(seen.contentLength) : null;
-  return { format, encoding, apiKey, tenantId, project, contentLength, origin: seen.origin };
+  const length = last("content-length") ?? "";
+  const contentLength = /^\d{1,15}$/.test(length) ? Number(length) : null;
+  return { format, encoding, apiKey, tenantId, project, contentLength, origin: last("origin") ?? "" };
 }
 
 const ENCODINGS: ReadonlyMap<string, ContentEncoding> = new Map([
@@ -93,57 +83,17 @@ const ENCODINGS: ReadonlyMap<string, ContentEncoding> = new Map([
   ["zstd", "zstd"],
 ]);
 
-function readHeaders(rawHeaders: readonly string[]): Seen {
-  const seen: Seen = {
-    contentType: "",
-    contentEncoding: "",
-    contentLength: "",
-    apiKey: null,
-    tenantId: null,
-    project: null,
-    projectAlias: null,
-    authorization: "",
-    origin: "",
-    twice: "",
-  };
+/** Values by lower-case name, in their order. */
+function collectHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? "").toLowerCase();
     const value = rawHeaders[at + 1] ?? "";
-    switch (name) {
-      case "content-type":
-        seen.contentType = value;
-        break;
-      case "content-encoding":
-        // A second header would mean two layers: the joined value is not a known encoding.
-        seen.contentEncoding += seen.contentEncoding === "" ? value : `,${value}`;
-        break;
-      case "content-length":
-        seen.contentLength = value;
-        break;
-      case "x-api-key":
-        if (seen.apiKey !== null) seen.twice = "X-API-Key";
-        seen.apiKey = value;
-        break;
-      case "x-tenant-id":
-        if (seen.tenantId !== null) seen.twice = "X-Tenant-Id";
-        seen.tenantId = value;
-        break;
-      case "tracing-project":
-        seen.project = value;
-        break;
-      case "langsmith-project":
-        seen.projectAlias = value;
-        break;
-      case "authorization":
-        seen.authorization = value;
-        break;
-      case "origin":
-        seen.origin = value;
-        break;
-      default:
-    }
+    const known = found.get(name);
+    if (known === undefined) found.set(name, [value]);
+    else known.push(value);
   }
-  return seen;
+  return found;
 }
 
 /** Ignores parameters and case. */
