@@ -1,10 +1,11 @@
 // Access verbs: keys of programs, people.
 import { type Command, Option } from "commander";
 import type { Cli } from "../client/command-context.ts";
+import { actions } from "./actions.ts";
 import { collect, confirmed, listed, ofServer } from "./options.ts";
 
 export function registerAccess(program: Command, cli: Cli): void {
-  const load = () => import("../commands/keys.ts");
+  const verb = actions(cli, () => import("../commands/keys.ts"));
   const keys = program.command("keys").description("keys of programs: create, list, revoke");
   ofServer(keys.command("create <name>").description("create a key, and print it once"))
     .addOption(
@@ -15,18 +16,18 @@ export function registerAccess(program: Command, cli: Cli): void {
     .option("--expires <time>", "12h, 90d or 52w; without it, never")
     .option("--assistant <id>", "limit it to this assistant or graph (may be repeated)", collect, [])
     .option("--metadata <json>", "limit it to objects with this metadata")
-    .action((name, options) => cli.run(async () => (await load()).createKey(cli, name, options)));
+    .action(verb("createKey"));
   ofServer(keys.command("ls").description("list the keys, without the keys themselves"))
     .option("--wide", "do not truncate lines")
-    .action((options) => cli.run(async () => (await load()).listKeys(cli, options)));
+    .action(verb("listKeys"));
   confirmed(ofServer(keys.command("revoke <key>").description("revoke a key, on every server at once"))).action(
-    (key, options) => cli.run(async () => (await load()).revokeKey(cli, key, options)),
+    verb("revokeKey"),
   );
   const people = program.command("people").description("people who have signed in: list, remove");
   listed(ofServer(people.command("ls").description("list people with their groups")), 100)
     .option("--group <name>", "of this group")
-    .action((options) => cli.run(async () => (await load()).listPeople(cli, options)));
+    .action(verb("listPeople"));
   confirmed(
     ofServer(people.command("remove <name>").description("remove a person, and end all sessions of the person")),
-  ).action((name, options) => cli.run(async () => (await load()).removePerson(cli, name, options)));
+  ).action(verb("removePerson"));
 }

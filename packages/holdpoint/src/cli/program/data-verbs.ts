@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import type { Field } from "../commands/api-fields.ts";
 import type { Cli } from "../client/command-context.ts";
+import { actions } from "./actions.ts";
 import { collect, count, listed, ofServer, paged, time } from "./options.ts";
 
 export function registerRun(program: Command, cli: Cli): void {
@@ -26,13 +27,11 @@ export function registerRun(program: Command, cli: Cli): void {
         .choices(["updates", "values", "messages"])
         .default("updates"),
     )
-    .action((assistant, options) =>
-      cli.run(async () => (await import("../commands/run.ts")).runAssistant(cli, assistant, options)),
-    );
+    .action(actions(cli, () => import("../commands/run.ts"))("runAssistant"));
 }
 
 export function registerAsk(program: Command, cli: Cli): void {
-  const load = () => import("../commands/ask.ts");
+  const verb = actions(cli, () => import("../commands/ask.ts"));
   asking(
     program
       .command("ask <question>")
@@ -42,7 +41,7 @@ export function registerAsk(program: Command, cli: Cli): void {
   )
     .option("--choice <answer>", "an answer to choose from (may be repeated)", collect, [])
     .option("--schema <json>", "JSON Schema of the answer: JSON, @file, or - for standard input")
-    .action((question, options) => cli.run(async () => (await load()).ask(cli, question, options)));
+    .action(verb("ask"));
   asking(
     program
       .enablePositionalOptions()
@@ -54,7 +53,7 @@ export function registerAsk(program: Command, cli: Cli): void {
       ),
   )
     .option("--description <text>", "Markdown above the command")
-    .action((words, options) => cli.run(async () => (await load()).approve(cli, words, options)));
+    .action(verb("approve"));
 }
 
 /** Options of a question. */
@@ -79,14 +78,14 @@ export function registerAudit(program: Command, cli: Cli): void {
     .option("--action <actions>", "one, or several separated by commas: answered,expired")
     .option("--thread <id>", "of this thread")
     .option("--since <time>", "from this time on: 2026-11-23T00:00:00Z", time)
-    .action((options) => cli.run(async () => (await import("../commands/audit-list.ts")).listAudit(cli, options)));
+    .action(actions(cli, () => import("../commands/audit-list.ts"))("listAudit"));
   ofServer(
     audit
       .command("verify")
       .description("find entries of the audit trail that were changed, removed or added in the database"),
   )
     .option("--anchor <text>", "the anchor of an earlier verification, which the trail must extend; @file, or -")
-    .action((options) => cli.run(async () => (await import("../commands/audit.ts")).verifyAudit(cli, options)));
+    .action(actions(cli, () => import("../commands/audit.ts"))("verifyAudit"));
 }
 
 export function registerOpen(program: Command, cli: Cli): void {
@@ -96,7 +95,7 @@ export function registerOpen(program: Command, cli: Cli): void {
       .description("open the console in the browser, at an item, a thread or a trace, and print the address"),
   )
     .option("--print", "print the address only")
-    .action((id, options) => cli.run(async () => (await import("../commands/open.ts")).openPlace(cli, id, options)));
+    .action(actions(cli, () => import("../commands/open.ts"))("openPlace"));
 }
 
 export function registerLogs(program: Command, cli: Cli): void {
@@ -106,9 +105,7 @@ export function registerLogs(program: Command, cli: Cli): void {
       .description("print the events of a run, of the last one without an id, and follow them to its end"),
   )
     .option("-f, --follow", "go on with the later runs of the thread, until you interrupt the command")
-    .action((thread, run, options) =>
-      cli.run(async () => (await import("../commands/logs.ts")).showLogs(cli, thread, run, options)),
-    );
+    .action(actions(cli, () => import("../commands/logs.ts"))("showLogs"));
 }
 
 export function registerApi(program: Command, cli: Cli): void {

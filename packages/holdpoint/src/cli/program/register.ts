@@ -20,6 +20,7 @@ import { registerAccess } from "./access-verbs.ts";
 import { completionScript, SHELLS, VALUE_KINDS } from "./completion.ts";
 import { registerApi, registerAsk, registerAudit, registerLogs, registerOpen, registerRun } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
+import { actions } from "./actions.ts";
 import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
 import {
   age,
@@ -56,8 +57,8 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
   registerRun(program, cli);
   registerAsk(program, cli);
   registerInbox(program, cli);
-  paged(ofServer(program.command("status").description("what waits, runs and fails on a server"))).action((options) =>
-    cli.run(async () => (await import("../commands/status.ts")).showStatus(cli, options)),
+  paged(ofServer(program.command("status").description("what waits, runs and fails on a server"))).action(
+    actions(cli, () => import("../commands/status.ts"))("showStatus"),
   );
   registerOpen(program, cli);
   registerThreads(program, cli);
@@ -66,7 +67,7 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
     .command("complete", { hidden: true })
     .addArgument(new Argument("<kind>").choices(VALUE_KINDS))
     .description("print values for the completion of a shell")
-    .action((kind) => cli.run(async () => (await import("../commands/complete.ts")).printValues(cli, kind)));
+    .action(actions(cli, () => import("../commands/complete.ts"))("printValues"));
   registerLogs(program, cli);
   registerApi(program, cli);
   program.commandsGroup("Access:");
@@ -87,10 +88,10 @@ export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): voi
 
 function registerInbox(program: Command, cli: Cli): void {
   const inbox = program.command("inbox").description("pending interrupts: list, show, answer");
-  const load = {
-    show: () => import("../commands/inbox-list.ts"),
-    answer: () => import("../commands/inbox-answer.ts"),
-    review: () => import("../commands/inbox-review.ts"),
+  const verb = {
+    show: actions(cli, () => import("../commands/inbox-list.ts")),
+    answer: actions(cli, () => import("../commands/inbox-answer.ts")),
+    review: actions(cli, () => import("../commands/inbox-review.ts")),
   };
   listed(paged(ofServer(inbox.command("ls").description("list pending interrupts, oldest first"))), 50)
     .option("--search <text>", "with all of these words, in the question, the thread or its metadata")
@@ -106,95 +107,95 @@ function registerInbox(program: Command, cli: Cli): void {
     .addOption(new Option("--sort <order>", "order of the list").choices(SORTS).default("oldest"))
     .addOption(new Option("--newest", "short for --sort newest").implies({ sort: "newest" }))
     .addOption(new Option("--by-deadline", "short for --sort deadline").implies({ sort: "deadline" }))
-    .action((options) => cli.run(async () => (await load.show()).listItems(cli, options)));
+    .action(verb.show("listItems"));
   paged(
     ofServer(
       inbox.command("show <item>").description("show one item with its question and the commands that answer it"),
     ),
-  ).action((item, options) => cli.run(async () => (await load.show()).showItem(cli, item, options)));
+  ).action(verb.show("showItem"));
   answering(
     inbox.command("approve <items...>").description("approve all actions of items, or continue at a breakpoint"),
-  ).action((items, options) => cli.run(async () => (await load.answer()).approve(cli, items, options)));
+  ).action(verb.answer("approve"));
   answering(inbox.command("edit <item>").description("approve an action with other arguments"))
     .option("--set <name=value>", "change one argument; it keeps its type (may be repeated)", collect, [])
     .option("--args <json>", "all arguments: JSON, @file, or - for standard input")
     .option("--action <number>", "number of the action, if there are several", count)
     .addOption(new Option("--others <decision>", "decision on the other actions").choices(["approve", "reject"]))
-    .action((item, options) => cli.run(async () => (await load.answer()).edit(cli, item, options)));
+    .action(verb.answer("edit"));
   answering(inbox.command("reject <items...>").description("reject all actions of items"))
     .option("-m, --message <text>", "the reason, sent to the graph")
-    .action((items, options) => cli.run(async () => (await load.answer()).reject(cli, items, options)));
+    .action(verb.answer("reject"));
   answering(
     inbox.command("answer <item> [value]").description("answer with a value: JSON, @file, or - for standard input"),
   )
     .option("--text <text>", "answer with plain text")
-    .action((item, value, options) => cli.run(async () => (await load.answer()).answer(cli, item, value, options)));
+    .action(verb.answer("answer"));
   working(inbox.command("review").description("answer pending items one after the other, in this terminal"))
     .option("--limit <number>", "maximum number of entries", count, 50)
     .option("--search <text>", "with all of these words, in the question, the thread or its metadata")
     .option("--graph <id>", "of this graph")
-    .action((options) => cli.run(async () => (await load.review()).reviewItems(cli, options)));
+    .action(verb.review("reviewItems"));
   registerWork(inbox, cli);
 }
 
 /** Verbs that organise the work on an item. */
 function registerWork(inbox: Command, cli: Cli): void {
-  const load = () => import("../commands/inbox/inbox-work.ts");
+  const verb = actions(cli, () => import("../commands/inbox/inbox-work.ts"));
   working(inbox.command("claim <item>").description("claim an item: others cannot answer it through the inbox")).action(
-    (item, options) => cli.run(async () => (await load()).claim(cli, item, options)),
+    verb("claim"),
   );
   working(inbox.command("assign <item> <person>").description("assign an item to a person"))
     .option("--force", "replace the claim of another person")
-    .action((item, to, options) => cli.run(async () => (await load()).assign(cli, [item, to], options)));
+    .action(verb("assign"));
   working(inbox.command("release <item>").description("release a claim"))
     .option("--force", "release the claim of another person, too")
-    .action((item, options) => cli.run(async () => (await load()).release(cli, item, options)));
+    .action(verb("release"));
   working(inbox.command("ask-again <item>").description("ask a question again whose answer failed")).action(
-    (item, options) => cli.run(async () => (await load()).askAgain(cli, item, options)),
+    verb("askAgain"),
   );
   working(
     inbox.command("snooze <item> <when>").description("set a follow-up date: 30m, 2h, 7d, a time, or off"),
-  ).action((item, when, options) => cli.run(async () => (await load()).snooze(cli, [item, when], options)));
+  ).action(verb("snooze"));
   working(inbox.command("comment <item> <text>").description("comment on an item, in its audit trail")).action(
-    (item, text, options) => cli.run(async () => (await load()).comment(cli, [item, text], options)),
+    verb("comment"),
   );
 }
 
 function registerThreads(program: Command, cli: Cli): void {
   const threads = program.command("threads").description("threads: list, inspect, cancel, delete");
-  const load = () => import("../commands/threads.ts");
+  const verb = actions(cli, () => import("../commands/threads.ts"));
   listed(paged(ofServer(threads.command("ls").description("list threads, last changed first"))), 50)
     .option("--search <text>", "with all of these words, in the state or the metadata")
     .addOption(new Option("--status <status>", "with this status").choices(["idle", "busy", "interrupted", "error"]))
     .option("--graph <id>", "of this graph")
     .option("--metadata <json>", "with this metadata")
-    .action((options) => cli.run(async () => (await load()).listThreads(cli, options)));
+    .action(verb("listThreads"));
   paged(ofServer(threads.command("show <thread>").description("show a thread with its interrupts and last runs")))
     .option("--wide", "do not truncate lines")
-    .action((thread, options) => cli.run(async () => (await load()).showThread(cli, thread, options)));
+    .action(verb("showThread"));
   ofServer(threads.command("state <thread>").description("print the values of a thread; with --json the whole state"))
     .option("--at <checkpoint>", "at this checkpoint")
-    .action((thread, options) => cli.run(async () => (await load()).showState(cli, thread, options)));
+    .action(verb("showState"));
   listed(
     ofServer(threads.command("history <thread>").description("list the checkpoints of a thread, newest first")),
     20,
-  ).action((thread, options) => cli.run(async () => (await load()).showHistory(cli, thread, options)));
+  ).action(verb("showHistory"));
   ofServer(threads.command("cancel <thread> [run]").description("cancel the runs of a thread, or one of them"))
     .option("--rollback", "also revert their writes")
-    .action((thread, run, options) => cli.run(async () => (await load()).cancelRuns(cli, thread, run, options)));
+    .action(verb("cancelRuns"));
   confirmed(
     ofServer(
       threads.command("end <thread>").description("discard the pending interrupts of a thread without answering them"),
     ),
-  ).action((thread, options) => cli.run(async () => (await load()).endThread(cli, thread, options)));
+  ).action(verb("endThread"));
   confirmed(
     ofServer(threads.command("delete <threads...>").description("delete threads with runs and checkpoints")),
-  ).action((ids, options) => cli.run(async () => (await load()).deleteThreads(cli, ids, options)));
+  ).action(verb("deleteThreads"));
 }
 
 function registerTrace(program: Command, cli: Cli): void {
   const trace = program.command("trace").description("traces of the local store");
-  const load = () => import("../commands/trace.ts");
+  const verb = actions(cli, () => import("../commands/trace.ts"));
   listed(paged(ofTraces(trace.command("ls").description("list traces, newest first"))), 50)
     .option("--project <name>", "of this project")
     .option("--name <part>", "with this text in the name")
@@ -205,10 +206,10 @@ function registerTrace(program: Command, cli: Cli): void {
     .option("--tag <tag>", "with this tag")
     .option("--metadata <pairs>", "with key:value, several separated by commas")
     .option("--slower <ms>", "with at least this duration", milliseconds)
-    .action((options) => cli.run(async () => (await load()).listTraces(cli, options)));
+    .action(verb("listTraces"));
   paged(ofTraces(trace.command("show <trace>").description("show a trace as a tree with timings")))
     .option("--wide", "do not truncate lines")
-    .action((id, options) => cli.run(async () => (await load()).showTrace(cli, id, options)));
+    .action(verb("showTrace"));
 }
 
 function registerNotify(program: Command, cli: Cli, { testNotifications: send }: VerbPorts): void {
@@ -217,42 +218,34 @@ function registerNotify(program: Command, cli: Cli, { testNotifications: send }:
     .command("test")
     .description("send a test message to every recipient of the notification rules, with the settings of this machine")
     .option("--rule <name>", "of this rule only");
-  json(test).action((options) =>
-    cli.run(async () => (await import("../commands/checks/notify.ts")).testNotifications(cli, send, options)),
-  );
+  json(test).action(actions(cli, () => import("../commands/checks/notify.ts"), send)("testNotifications"));
 }
 
 function registerLocal(program: Command, cli: Cli, { around, validate, template }: VerbPorts): void {
   ofServer(
     program.command("doctor").description("check the requirements of this machine; exit code 1 if a check fails"),
-  ).action((options) => cli.run(async () => (await import("../commands/doctor.ts")).doctor(cli, around, options)));
+  ).action(actions(cli, () => import("../commands/doctor.ts"), around)("doctor"));
   json(
     program.command("validate").description("load everything in langgraph.json; exit code 1 if an entry fails to load"),
   )
     .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
-    .action((options) =>
-      cli.run(async () =>
-        (await import("../commands/checks/validate.ts")).validate(cli, validate, options.config, options),
-      ),
-    );
+    .action(actions(cli, () => import("../commands/checks/validate.ts"), validate)("validate"));
   json(
     program
       .command("new <folder>")
       .description("create a runnable project: a human-in-the-loop graph with a scripted model"),
-  ).action((folder, options) =>
-    cli.run(async () => (await import("../commands/new.ts")).makeProject(cli, template, folder, options)),
-  );
+  ).action(actions(cli, () => import("../commands/new.ts"), template)("makeProject"));
 }
 
 function registerMove(program: Command, cli: Cli, { mover }: VerbPorts): void {
-  const load = () => import("../commands/backup.ts");
+  const verb = actions(cli, () => import("../commands/backup.ts"), mover);
   const ofFolder = (command: Command): Command =>
     json(command).option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)");
   ofFolder(
     program.command("backup <file>").description("copy the database of this machine while the server runs"),
-  ).action((file, options) => cli.run(async () => (await load()).backUp(cli, mover, file, options)));
+  ).action(verb("backUp"));
   ofFolder(program.command("export <file>").description("export all data of a stopped server to a file")).action(
-    (file, options) => cli.run(async () => (await load()).exportTo(cli, mover, file, options)),
+    verb("exportTo"),
   );
   ofFolder(
     program
@@ -262,7 +255,7 @@ function registerMove(program: Command, cli: Cli, { mover }: VerbPorts): void {
     .option("--from-langgraph-postgres <address>", "database of a PostgresSaver, in place of a file")
     .option("--graph <id>", "graph of its threads, if langgraph.json has several")
     .option("--schema <name>", "schema of its tables (public)")
-    .action((file, options) => cli.run(async () => (await load()).importFrom(cli, mover, file, options)));
+    .action(verb("importFrom"));
 }
 
 function registerCompletion(program: Command, cli: Cli): void {

@@ -10,10 +10,9 @@ export type Validate = (file: string | undefined) => Promise<Validation>;
 export async function validate(
   { terminal }: Cli,
   check: Validate,
-  file: string | undefined,
-  options: PrintOptions,
+  options: PrintOptions & { readonly config?: string },
 ): Promise<ExitCode> {
-  const found = await check(file);
+  const found = await check(options.config);
   const valid = found.problems.length === 0 && found.graphs.every(({ problem }) => problem === null);
   if (options.json === true) printJson(terminal, { valid, ...found });
   else {

@@ -14,7 +14,8 @@ export interface WorkOptions extends ServerOptions, PrintOptions {
 
 export function assign(
   cli: Cli,
-  [word, to]: readonly [item: string, person: string],
+  word: string,
+  to: string,
   options: WorkOptions & { readonly force?: boolean },
 ): Promise<ExitCode> {
   const body = { to, force: options.force === true };
@@ -37,20 +38,12 @@ export function askAgain(cli: Cli, word: string, options: WorkOptions): Promise<
   return act(cli, { word, verb: "ask-again", body: {}, options }, () => "asked again");
 }
 
-export function comment(
-  cli: Cli,
-  [word, text]: readonly [item: string, text: string],
-  options: WorkOptions,
-): Promise<ExitCode> {
+export function comment(cli: Cli, word: string, text: string, options: WorkOptions): Promise<ExitCode> {
   return act(cli, { word, verb: "comments", body: { text }, options }, () => "commented");
 }
 
 /** @param when a duration (`2h`), a time with its zone, or `off` */
-export function snooze(
-  cli: Cli,
-  [word, when]: readonly [item: string, when: string],
-  options: WorkOptions,
-): Promise<ExitCode> {
+export function snooze(cli: Cli, word: string, when: string, options: WorkOptions): Promise<ExitCode> {
   const body = parseFollowUp(when);
   return act(cli, { word, verb: "snooze", body, options }, ({ snoozed_until: until }) =>
     until === undefined ? "no follow-up date" : `snoozed until ${until}`,
