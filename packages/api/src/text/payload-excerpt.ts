@@ -83,6 +83,6 @@ export function isDangerous(value: Json): boolean {
 function isMarked(value: Json): boolean {
   if (!isJsonObject(value)) return false;
   return [value, value["action_request"], value["config"]].some(
-    (one) => isJsonObject(one ?? null) && (one as Readonly<Record<string, Json>>)["dangerous"] === true,
+    (one) => isJsonObject(one) && (one as Readonly<Record<string, Json>>)["dangerous"] === true,
   );
 }

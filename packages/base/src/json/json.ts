@@ -9,6 +9,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** undefined: the text is no JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** True when `value` nests at most `levels` arrays or objects. Stops at the limit, so hostile depth costs nothing. */
 export function fitsDepth(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;

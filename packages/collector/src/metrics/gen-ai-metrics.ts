@@ -6,7 +6,7 @@
 //   gen-ai-metrics.2. A run that is sent again with more content counts once for each of tokens, duration and cost.
 //   gen-ai-metrics.3. Only model calls have tokens and costs: those of an agent are a sum over its calls.
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Prices, Tokens } from "./prices.ts";
 import type { TraceRun } from "../shared/trace-run.ts";
 
@@ -163,16 +163,13 @@ function readCall({ content }: TraceRun): Call | null {
   };
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function asLabel(value: string): string {
   return value.length <= LABEL_CHARS_MAX ? value.toWellFormed() : OTHER;
 }
 
 function readTokens(usage: JsonObject): Tokens | null {
-  const details = isObject(usage["input_token_details"]) ? usage["input_token_details"] : {};
+  const { input_token_details: given } = usage;
+  const details = isJsonObject(given) ? given : {};
   const input = readNumber(usage["input_tokens"], TOKENS_MAX);
   const output = readNumber(usage["output_tokens"], TOKENS_MAX);
   if (input === null && output === null) return null;

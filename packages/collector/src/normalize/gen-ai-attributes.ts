@@ -1,9 +1,9 @@
 // GenAI attributes: the facts of a translated run → attributes of OpenTelemetry's GenAI conventions, in groups that are
 // written or left together.
-import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 import type { RunContent } from "../shared/trace-run.ts";
-import { isObject, toMessage, toPrompt } from "./gen-ai-messages.ts";
+import { toMessage, toPrompt } from "./gen-ai-messages.ts";
 
 /** `rest`: the conversation, the agent, the response. */
 export const GROUPS = ["inputs", "outputs", "usage", "model", "params", "type", "rest"] as const;
@@ -27,7 +27,7 @@ export interface ParsedRun {
 export function parseRun(content: RunContent): ParsedRun {
   const extra = parse(content.extra);
   const { usage_metadata: _usage, ...outputs } = parse(content.outputs);
-  const part = (name: string): JsonObject => (isObject(extra[name]) ? extra[name] : {});
+  const part = (name: string): JsonObject => (isJsonObject(extra[name]) ? extra[name] : {});
   return {
     content,
     inputs: parse(content.inputs),
@@ -118,7 +118,7 @@ function writeOutputs({ content, outputs }: ParsedRun): Written {
 }
 
 function toDocument(document: Json): Json {
-  if (!isObject(document) || !isObject(document["metadata"])) return document;
+  if (!isJsonObject(document) || !isJsonObject(document["metadata"])) return document;
   const { id, score, ...metadata } = document["metadata"];
   return {
     ...(id === undefined ? {} : { id }),
@@ -135,14 +135,14 @@ const DETAILS: Readonly<Record<string, readonly string[]>> = {
 
 function writeUsage(metadata: JsonObject): Written {
   const usage = metadata["usage_metadata"] ?? metadata["aggregate_usage"];
-  if (!isObject(usage)) return ALL;
+  if (!isJsonObject(usage)) return ALL;
   const attributes: Record<string, AttributeValue> = {};
   let isWhole = true;
   for (const [name, value] of Object.entries(usage)) {
     const parts = DETAILS[name];
     const side = name.startsWith("input") ? "input" : "output";
     if (name === "input_tokens" || name === "output_tokens") put(attributes, `gen_ai.usage.${name}`, value);
-    else if (parts !== undefined && isObject(value))
+    else if (parts !== undefined && isJsonObject(value))
       for (const [part, count] of Object.entries(value)) {
         if (parts.includes(part)) put(attributes, `gen_ai.usage.${part}.${side}_tokens`, count);
         else isWhole = false;
@@ -196,7 +196,7 @@ function writeParameters(params: JsonObject): Written {
   for (const [name, value] of Object.entries(params)) {
     const key = PARAMETERS.get(name);
     if (name === "tools") attributes["gen_ai.tool.definitions"] = JSON.stringify(value);
-    else if (key !== undefined && !isObject(value)) put(attributes, key, value);
+    else if (key !== undefined && !isJsonObject(value)) put(attributes, key, value);
     else if (name !== "model") isWhole = false;
   }
   return { attributes, isWhole };
@@ -231,7 +231,7 @@ const REST: readonly (readonly [member: string, attribute: string])[] = [
 function writeRest({ metadata, outputs }: ParsedRun): Written {
   const attributes: Record<string, AttributeValue> = {};
   const reasons = (messagesOnly(outputs) ?? []).flatMap((one) =>
-    isObject(one) && typeof one["finish_reason"] === "string" ? [one["finish_reason"]] : [],
+    isJsonObject(one) && typeof one["finish_reason"] === "string" ? [one["finish_reason"]] : [],
   );
   if (reasons.length > 0) attributes["gen_ai.response.finish_reasons"] = reasons;
   for (const [name, key] of REST) put(attributes, key, metadata[name]);

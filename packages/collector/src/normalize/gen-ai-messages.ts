@@ -1,10 +1,6 @@
 // GenAI messages: messages of a run → those of OpenTelemetry's GenAI conventions: {role, parts}, one part for each piece of
 // text, reasoning, media, call or result.
-import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 
 function listFrom(value: Json | undefined): readonly Json[] | null {
   return Array.isArray(value) ? (value as readonly Json[]) : null;
@@ -19,15 +15,15 @@ export interface Prompt {
 /** One message of the system in front are the instructions, as model APIs take them apart from the messages. */
 export function toPrompt(messages: readonly Json[]): Prompt {
   const [first, second] = messages;
-  const isPlain = isObject(first) && Object.keys(first).every((name) => name === "role" || name === "content");
-  if (!isPlain || first["role"] !== "system" || (isObject(second) && second["role"] === "system"))
+  const isPlain = isJsonObject(first) && Object.keys(first).every((name) => name === "role" || name === "content");
+  if (!isPlain || first["role"] !== "system" || (isJsonObject(second) && second["role"] === "system"))
     return { instructions: null, messages: messages.map(toMessage) };
   return { instructions: toParts(first), messages: messages.slice(1).map(toMessage) };
 }
 
 /** A value that is no message stays as it is. */
 export function toMessage(message: Json): Json {
-  if (!isObject(message)) return message;
+  if (!isJsonObject(message)) return message;
   const { content, tool_call_id: callId, tool_calls: calls, ...rest } = message;
   if (callId !== undefined && calls === undefined)
     return { ...rest, parts: [{ type: "tool_call_response", id: callId, response: content ?? "" }] };
@@ -49,7 +45,7 @@ function toParts({ content, tool_calls: given }: JsonObject): readonly Json[] {
 }
 
 function toCall(call: Json): Json {
-  if (!isObject(call) || !isObject(call["function"])) return call;
+  if (!isJsonObject(call) || !isJsonObject(call["function"])) return call;
   const { function: called, type: _type, ...rest } = call;
   const { arguments: given, ...named } = called;
   return { type: "tool_call", ...rest, ...named, ...(given === undefined ? {} : { arguments: structured(given) }) };
@@ -67,7 +63,7 @@ function structured(value: Json): Json {
 }
 
 function toPart(block: Json): Json {
-  if (!isObject(block)) return block;
+  if (!isJsonObject(block)) return block;
   const { type } = block;
   if (type === "text") return renamed(block, "text", "content");
   if (type === "reasoning") return renamed(block, "reasoning", "content");
@@ -84,7 +80,7 @@ const DATA_URL = /^data:([^;,]{1,255});base64,/;
 
 function toImage(block: JsonObject): Json {
   const { image_url: image, type: _type, ...rest } = block;
-  if (!isObject(image) || typeof image["url"] !== "string") return block;
+  if (!isJsonObject(image) || typeof image["url"] !== "string") return block;
   const { url, ...more } = image;
   if (Object.keys(more).length > 0 && Object.keys(more).some((name) => name !== "detail")) return block;
   const data = DATA_URL.exec(url);
@@ -109,9 +105,10 @@ export function withPlainTexts(content: JsonObject): JsonObject {
 }
 
 function withPlainText(message: Json): Json {
-  if (!isObject(message)) return message;
+  if (!isJsonObject(message)) return message;
   const blocks = listFrom(message["content"]) ?? [];
   const [block] = blocks;
-  const isText = blocks.length === 1 && isObject(block) && block["type"] === "text" && Object.keys(block).length === 2;
+  const isText =
+    blocks.length === 1 && isJsonObject(block) && block["type"] === "text" && Object.keys(block).length === 2;
   return isText ? { ...message, content: block["text"] ?? "" } : message;
 }

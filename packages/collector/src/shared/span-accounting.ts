@@ -45,16 +45,8 @@ export interface SpanAccounting {
 }
 
 export function createSpanAccounting(): SpanAccounting {
-  const none = (): Record<DropReason, number> => ({
-    refused_by_backend: 0,
-    too_large: 0,
-    too_old: 0,
-    shut_down: 0,
-    unreadable: 0,
-    untranslatable: 0,
-    misplaced: 0,
-  });
-  const records = { received: 0, rejected: 0, joined: 0, notStored: 0 };
+  const none = (): Record<DropReason, number> =>
+    Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as Record<DropReason, number>;
   return {
     received: 0,
     added: 0,
@@ -62,7 +54,7 @@ export function createSpanAccounting(): SpanAccounting {
     delivered: 0,
     filtered: 0,
     duplicates: 0,
-    records,
+    records: { received: 0, rejected: 0, joined: 0, notStored: 0 },
     deadLettered: none(),
     lost: none(),
   };

@@ -5,7 +5,7 @@
 import type { Message } from "@a2a-js/sdk";
 import { answerAll, recognise } from "@holdpoint/api/dialects.ts";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
-import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "@holdpoint/base/json/json.ts";
 import type { ItemAnswer } from "../calls/answer-items.ts";
 import { readFormAnswer, type FlatForm, type FormAnswer, buildForm } from "../calls/flat-form.ts";
 import { linkTo } from "../calls/inbox-items.ts";
@@ -84,17 +84,17 @@ function answerOfText(item: InboxItem, text: string): FormAnswer {
   if (item.kind === "breakpoint") return { ok: true, resume: undefined };
   const form = buildForm(item);
   if (text === "") return { ok: false, reason: "The message has neither a text nor a data object." };
-  if (form === null) return respond(item, parsed(text) ?? text);
-  const whole = parsed(text);
+  if (form === null) return respond(item, parseJson(text) ?? text);
+  const whole = parseJson(text);
   if (isJsonObject(whole)) return readFormAnswer(item, whole);
   return readFormAnswer(item, contentOfText(form, text));
 }
 
 function contentOfText({ schema }: FlatForm, text: string): JsonObject {
   const { decision, answer } = schema.properties;
-  if (isJsonObject(decision ?? null)) return parseDecision((decision as JsonObject)["enum"] ?? [], text);
-  const type = isJsonObject(answer ?? null) ? (answer as JsonObject)["type"] : null;
-  return { answer: type === "string" ? text : (parsed(text) ?? text) };
+  if (isJsonObject(decision)) return parseDecision(decision["enum"] ?? [], text);
+  const type = isJsonObject(answer) ? answer["type"] : null;
+  return { answer: type === "string" ? text : (parseJson(text) ?? text) };
 }
 
 /**
@@ -115,13 +115,4 @@ function respond({ value, response_schema: schema }: InboxItem, answer: Json): F
     value: answer,
   });
   return built.ok ? { ok: true, resume: built.value } : { ok: false, reason: built.reason };
-}
-
-/** Null for a text that is no JSON. */
-function parsed(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
 }

@@ -59,7 +59,7 @@ function toPart(block: JsonObject): Part | null {
   const { type, text, data, url, metadata } = block;
   if (type === "text") return typeof text === "string" && text !== "" ? textPart(text) : null;
   const mediaType = asText(block["mimeType"] ?? block["mime_type"]);
-  const filename = isJsonObject(metadata ?? null) ? asText((metadata as JsonObject)["filename"]) : "";
+  const filename = isJsonObject(metadata) ? asText(metadata["filename"]) : "";
   const file = { metadata: undefined, filename, mediaType };
   if (typeof data === "string") return { content: { $case: "raw", value: Buffer.from(data, "base64") }, ...file };
   const address = url ?? imageUrl(block["image_url"] ?? null);

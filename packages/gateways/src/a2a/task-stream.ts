@@ -71,8 +71,8 @@ async function* streamText({ contextId, newest }: TaskRuns, { api, signal }: Str
 /** Null for anything but text of a model's message in progress. */
 function readChunk(data: Json): { readonly id: string; readonly text: string } | null {
   const [message] = Array.isArray(data) ? (data as readonly Json[]) : [];
-  if (!isJsonObject(message ?? null)) return null;
-  const { id, content, ...rest } = message as { readonly [name: string]: Json };
+  if (!isJsonObject(message)) return null;
+  const { id, content, ...rest } = message;
   const text = "tool_call_chunks" in rest ? textIn(toParts(content ?? null)) : ""; // whole messages have none
   return text === "" ? null : { id: typeof id === "string" ? id : "", text };
 }

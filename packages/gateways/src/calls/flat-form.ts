@@ -150,9 +150,9 @@ function object(properties: JsonObject, required: readonly string[]): FlatForm["
 /** Null unless every property is a primitive. */
 function flatObject(schema: JsonObject): FlatForm["schema"] | null {
   const { type, properties, required } = schema;
-  if (type !== "object" || !isJsonObject(properties ?? null)) return null;
+  if (type !== "object" || !isJsonObject(properties)) return null;
   const fields: Record<string, Json> = {};
-  for (const [name, property] of Object.entries(properties as JsonObject)) {
+  for (const [name, property] of Object.entries(properties)) {
     const field = toFlatField(property);
     if (field === null) return null;
     fields[name] = field;

@@ -91,7 +91,7 @@ function formatLine(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions)
 function findReplyText(values: Json): string {
   const messages = isJsonObject(values) ? values["messages"] : undefined;
   const last = Array.isArray(messages) ? (messages.at(-1) as Json | undefined) : undefined;
-  const content = isJsonObject(last ?? null) ? (last as JsonObject)["content"] : undefined;
+  const content = isJsonObject(last) ? last["content"] : undefined;
   return contentText(content ?? null) ?? JSON.stringify(values);
 }
 

@@ -20,8 +20,8 @@ export const ELICITS_NOTHING: Elicits = { form: false, url: false };
 /** @param capability `capabilities.elicitation` of the client; `{}` stands for forms, as in the first revisions */
 export function readElicits(capability: unknown): Elicits {
   if (!isJsonObject(capability)) return ELICITS_NOTHING;
-  const url = isJsonObject(capability["url"] ?? null);
-  return { url, form: isJsonObject(capability["form"] ?? null) || !url };
+  const url = isJsonObject(capability["url"]);
+  return { url, form: isJsonObject(capability["form"]) || !url };
 }
 
 export type ElicitParams =
@@ -58,5 +58,5 @@ export function parseElicited(value: unknown): Elicited | null {
   if (!isJsonObject(value)) return null;
   const { action, content } = value as { readonly action?: Json; readonly content?: Json };
   if (action !== "accept" && action !== "decline" && action !== "cancel") return null;
-  return { action, content: isJsonObject(content ?? null) ? (content as JsonObject) : {} };
+  return { action, content: isJsonObject(content) ? content : {} };
 }

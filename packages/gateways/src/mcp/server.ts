@@ -214,7 +214,7 @@ async function resultOfTask(
 /** The capability of the request itself, otherwise that of the session. */
 function elicitsFor({ sessionId }: McpServerParts, { mcpReq }: ServerContext): Elicits {
   const own = ((mcpReq.envelope ?? {}) as JsonObject)[CLIENT_CAPABILITIES_META_KEY];
-  return isJsonObject(own ?? null) ? readElicits((own as JsonObject)["elicitation"]) : parseFacts(sessionId).elicits;
+  return isJsonObject(own) ? readElicits(own["elicitation"]) : parseFacts(sessionId).elicits;
 }
 
 /** @param meta of the requests that the server sends */

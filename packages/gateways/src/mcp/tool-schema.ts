@@ -118,8 +118,8 @@ function olderTuple(schema: JsonObject): JsonObject {
 
 /** Draft 7 has both kinds of dependencies in one keyword. */
 function olderDependencies({ dependencies, ...rest }: JsonObject): JsonObject {
-  if (!isJsonObject(dependencies ?? null)) return rest;
-  const all = Object.entries(dependencies as JsonObject);
+  if (!isJsonObject(dependencies)) return rest;
+  const all = Object.entries(dependencies);
   const lists = all.filter(([, value]) => Array.isArray(value));
   const schemas = all.filter(([, value]) => !Array.isArray(value));
   return {

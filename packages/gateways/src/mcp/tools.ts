@@ -120,8 +120,8 @@ const MESSAGES: JsonObject = {
 function toInputSchema(schema: Json): Tool["inputSchema"] | null {
   if (schema === null) return { type: "object" };
   if (!isJsonObject(schema)) return null;
-  if (schema["type"] !== "object" && !isJsonObject(schema["properties"] ?? null)) return null;
-  const own = isJsonObject(schema["properties"] ?? null) ? (schema["properties"] as JsonObject) : {};
+  if (schema["type"] !== "object" && !isJsonObject(schema["properties"])) return null;
+  const own = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const properties = "messages" in own ? { ...own, messages: MESSAGES } : own;
   return withoutUnused(convertSchema({ ...schema, type: "object", properties })) as Tool["inputSchema"];
 }

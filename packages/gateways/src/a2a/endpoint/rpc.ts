@@ -34,7 +34,7 @@ const CURRENT = "1.0";
 
 /** rpc.1. */
 export function parseRpc(body: Json | undefined, version: string | null): Rpc {
-  const request = isJsonObject(body ?? null) ? (body as JsonObject) : {};
+  const request = isJsonObject(body) ? body : {};
   const method = request["method"];
   const isLegacy = version === null ? isLegacyJsonRpcMethod(method) || method === LEGACY_LIST : version === LEGACY;
   return { request, version, isLegacy };

@@ -62,18 +62,18 @@ function toScheme(value: JsonObject): SecurityScheme["scheme"] {
 function toFlows(value: Json): OAuthFlows | undefined {
   if (!isJsonObject(value)) return undefined;
   const { authorizationCode, clientCredentials } = value;
-  if (isJsonObject(authorizationCode ?? null)) {
-    const flow = authorizationCode as JsonObject;
-    const own = { authorizationUrl: asText(flow["authorizationUrl"]), pkceRequired: false, ...readTokens(flow) };
+  if (isJsonObject(authorizationCode)) {
+    const url = asText(authorizationCode["authorizationUrl"]);
+    const own = { authorizationUrl: url, pkceRequired: false, ...readTokens(authorizationCode) };
     return { flow: { $case: "authorizationCode", value: own } };
   }
-  if (!isJsonObject(clientCredentials ?? null)) return undefined;
-  return { flow: { $case: "clientCredentials", value: readTokens(clientCredentials as JsonObject) } };
+  if (!isJsonObject(clientCredentials)) return undefined;
+  return { flow: { $case: "clientCredentials", value: readTokens(clientCredentials) } };
 }
 
 function readTokens(flow: JsonObject) {
   const { scopes } = flow;
-  const named = isJsonObject(scopes ?? null) ? Object.entries(scopes as JsonObject) : [];
+  const named = isJsonObject(scopes) ? Object.entries(scopes) : [];
   return {
     tokenUrl: asText(flow["tokenUrl"]),
     refreshUrl: asText(flow["refreshUrl"]),

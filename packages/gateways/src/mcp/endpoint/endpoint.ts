@@ -79,7 +79,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         return noticeStream(bus, clock, AbortSignal.any([request.signal, stop.signal]));
       }
       if (request.method === "DELETE") return new Response(null, { status: 204 }); // sessions are not stored
-      const message = isJsonObject(body ?? null) ? (body as JsonObject) : {};
+      const message = isJsonObject(body) ? body : {};
       if (isReply(message)) {
         void takeReply({ api, asked }, message, replies.arrived).catch(onError);
         return new Response(null, { status: 202 });
@@ -93,13 +93,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 
   function cancelCall({ params }: JsonObject, request: Request): void {
-    const requestId = isJsonObject(params ?? null) ? (params as JsonObject)["requestId"] : undefined;
+    const requestId = isJsonObject(params) ? params["requestId"] : undefined;
     if (typeof requestId !== "string" && typeof requestId !== "number") return;
     running.cancel({ sessionId: request.headers.get(SESSION_HEADER), requestId });
   }
 
   function withSession(response: Response, { params }: JsonObject): Response {
-    const capabilities = isJsonObject(params ?? null) ? ((params as JsonObject)["capabilities"] ?? null) : null;
+    const capabilities = isJsonObject(params) ? (params["capabilities"] ?? null) : null;
     const headers = new Headers(response.headers);
     headers.set(SESSION_HEADER, encodeSessionId(capabilities, newId));
     return new Response(response.body, { status: response.status, headers });

@@ -5,7 +5,7 @@
 //   api-client.3. A server is called because an option, a variable or the data folder names it, never because it
 //        listens.
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { type Json, type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
+import { type Json, type JsonObject, isJsonObject, parseJson } from "@holdpoint/base/json/json.ts";
 import type { Cli } from "./command-context.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
 import { withProgress } from "../output/print.ts";
@@ -187,9 +187,9 @@ async function* events(server: Server, path: string, init: RequestInit): AsyncGe
   try {
     const response = await fetch(`${server.url}${path}`, init);
     if (!response.ok || response.body === null)
-      throw refusal(server, response.status, parsed(await response.text()) ?? null);
+      throw refusal(server, response.status, parseJson(await response.text()) ?? null);
     const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-    for await (const { event = "message", data } of messages) yield { event, data: parsed(data) ?? data };
+    for await (const { event = "message", data } of messages) yield { event, data: parseJson(data) ?? data };
   } catch (error) {
     throw error instanceof CliError ? error : unreachable(server, error);
   }
@@ -210,17 +210,9 @@ async function exchange(server: Server, path: string, init: RequestInit): Promis
   } catch (error) {
     throw unreachable(server, error);
   }
-  const body = text.trim() === "" ? null : parsed(text);
+  const body = text.trim() === "" ? null : parseJson(text);
   if (status >= 200 && status < 300 && body !== undefined) return body as never;
   throw refusal(server, status, body);
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 function unreachable({ url, starter }: Server, error: unknown): CliError {

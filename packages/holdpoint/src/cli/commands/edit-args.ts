@@ -3,7 +3,7 @@
 //   edit-args.1. A value keeps its type: text stays text even if it looks like a number; a value of another type is an
 //        error.
 //   edit-args.2. Unnamed arguments stay unchanged.
-import { type Json, type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
+import { type Json, type JsonObject, isJsonObject, parseJson } from "@holdpoint/base/json/json.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
 import { jsonText } from "../output/sanitize.ts";
 
@@ -31,7 +31,7 @@ function set(args: JsonObject, path: string, text: string): JsonObject {
 /** edit-args.1. */
 function valueLike(before: Json | undefined, text: string, path: string): Json {
   if (typeof before === "string") return text;
-  const value = parsed(text);
+  const value = parseJson(text);
   if (before === undefined || before === null) return value === undefined ? text : value;
   if (value === undefined || nameKind(value) !== nameKind(before)) {
     const hint = nameKind(before) === "number" ? "5" : nameKind(before) === "boolean" ? "true or false" : "JSON";
@@ -41,14 +41,6 @@ function valueLike(before: Json | undefined, text: string, path: string): Json {
     );
   }
   return value;
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 function nameKind(value: Json): string {
