@@ -1,8 +1,10 @@
 // Checks a recorded history again: `node test/histories/check.ts FILE`.
 import { linearize, printed } from "./linearizable.ts";
-import { readRecord, shrink } from "./shrink.ts";
+import { isBadThread, readRecord, shrink } from "./shrink.ts";
 
 const history = readRecord(process.argv[2] ?? "");
 const isGood = linearize(history) !== null;
-console.log(isGood ? `${history.length} calls, linearizable` : `not linearizable:\n${printed(shrink(history))}`);
+console.log(
+  isGood ? `${history.length} calls, linearizable` : `not linearizable:\n${printed(shrink(history, isBadThread))}`,
+);
 process.exitCode = isGood ? 0 : 1;

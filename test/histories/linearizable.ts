@@ -1,8 +1,7 @@
-// Linearizability: searches for an order of a thread's calls, each between its start and its end, that the model
-// accepts. The search of Wing and Gong, with Lowe's cache of visited states.
+// Linearizability: searches for an order of calls, each between its start and its end, that a model accepts. The search of Wing and Gong, with Lowe's cache of visited states.
 //   linearizable.1. A call with a reply takes effect once, between its start and its end, with the result in the reply.
 //   linearizable.2. A call without a reply takes effect once after its start, or never.
-//   linearizable.3. The model: a register (the state of the thread) with answers that one run consumes.
+//   linearizable.3. The model of a thread: a register (its state) with answers that one run consumes. reviews.ts: another.
 //   linearizable.4. A run is cancelled only by a cancellation that overlaps its call. The question of a cancelled
 //        answer is open again, or was consumed before.
 
@@ -17,13 +16,22 @@ export type Op =
 /** `ok`: accepted. `refused`: no effect. `lost`: unknown. `cancelled`: accepted, and its run was cancelled. */
 export type Result = "ok" | "refused" | "lost" | "cancelled";
 
-export interface Call {
-  readonly op: Op;
+export interface Call<O = Op> {
+  readonly op: O;
   readonly client: number;
   readonly startedAt: number;
   /** Infinity without a reply. */
   readonly endedAt: number;
   readonly result: Result;
+}
+
+/** What calls may do. */
+export interface Model<O, S> {
+  readonly fresh: S;
+  /** @returns the possible states after an accepted call; none for a call that must fail */
+  readonly step: (state: S, call: Call<O>) => readonly S[];
+  /** Whether the other calls allow this one's result. */
+  readonly isExplained?: (call: Call<O>, history: readonly Call<O>[]) => boolean;
 }
 
 /** The state of a thread, as calls see it: the open question; null: none known. */
@@ -32,9 +40,7 @@ interface State {
   readonly open: string | null;
 }
 
-const FRESH: State = { exists: true, open: null };
-
-/** linearizable.3. @returns the possible states after an accepted call; none for a call that must fail */
+/** linearizable.3. */
 function step({ exists, open }: State, { op, result }: Call): readonly State[] {
   if (!exists) return [];
   if (op.verb === "cancel") return [{ exists, open }];
@@ -52,10 +58,18 @@ function isExplained({ result, startedAt, endedAt }: Call, history: readonly Cal
   return result !== "cancelled" || history.some((other) => mayCancel(other) && overlaps(other));
 }
 
-/** @returns an order that explains the history; null when there is none */
+const THREAD: Model<Op, State> = { fresh: { exists: true, open: null }, step, isExplained };
+
+/** @returns an order that explains the history of a thread; null when there is none */
 export function linearize(history: readonly Call[]): readonly Call[] | null {
+  return linearizeBy(THREAD, history);
+}
+
+/** As linearize(), for any model. */
+export function linearizeBy<O, S>(model: Model<O, S>, history: readonly Call<O>[]): readonly Call<O>[] | null {
+  const { fresh, isExplained: explains = () => true } = model;
   const tried = new Set<string>();
-  const search = (left: readonly Call[], state: State, order: readonly Call[]): readonly Call[] | null => {
+  const search = (left: readonly Call<O>[], state: S, order: readonly Call<O>[]): readonly Call<O>[] | null => {
     const answered = left.filter(({ result }) => result !== "lost");
     if (answered.length === 0) return order; // linearizable.2
     const key = `${left.map((call) => history.indexOf(call)).join(",")}/${JSON.stringify(state)}`;
@@ -64,7 +78,7 @@ export function linearize(history: readonly Call[]): readonly Call[] | null {
     const firstEnd = Math.min(...left.map(({ endedAt }) => endedAt));
     for (const call of left) {
       if (call.startedAt > firstEnd) continue; // linearizable.1: another one had ended before this one began
-      const after = step(state, call);
+      const after = model.step(state, call);
       if (call.result === "refused" ? after.length > 0 : call.result !== "lost" && after.length === 0) continue;
       const rest = left.filter((other) => other !== call);
       for (const next of after.length === 0 ? [state] : after) {
@@ -74,16 +88,16 @@ export function linearize(history: readonly Call[]): readonly Call[] | null {
     }
     return null;
   };
-  return history.every((call) => isExplained(call, history)) ? search(history, FRESH, []) : null;
+  return history.every((call) => explains(call, history)) ? search(history, fresh, []) : null;
 }
 
 /** A history as a person reads it, by the time at which calls began. */
-export function printed(history: readonly Call[]): string {
+export function printed(history: readonly Call<object>[]): string {
   return history
     .toSorted((a, b) => a.startedAt - b.startedAt)
     .map(({ op, client, startedAt, endedAt, result }) => {
-      const what = op.verb === "answer" ? `answer ${op.question}` : op.verb;
-      return `${Math.round(startedAt)}–${Math.round(endedAt)} client ${client}: ${what} → ${result}`;
+      const what = Object.values(op).filter((part) => part !== null);
+      return `${Math.round(startedAt)}–${Math.round(endedAt)} client ${client}: ${what.join(" ")} → ${result}`;
     })
     .join("\n");
 }

@@ -7,7 +7,7 @@ import type { RequestObject } from "@holdpoint/api/requests.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { OwnApi } from "../calls/own-api.ts";
-import { APPROVE, ASK_HUMAN, type AskCall, type AskTool, askRequest, endOf, findAskTool } from "./ask-tools.ts";
+import { APPROVE, ASK_HUMAN, type AskCall, type AskTool, askRequest, readEnd, findAskTool } from "./ask-tools.ts";
 
 const POLL_MS = 1000;
 
@@ -50,7 +50,7 @@ export async function resultOfAsked(call: AskCall, request: RequestObject): Prom
   const [action] = (payload["action_requests"] ?? []) as readonly JsonObject[];
   const tool = findAskTool(action === undefined ? ASK_HUMAN.name : APPROVE.name);
   if (tool === null) throw new Error("a tool that asks people is missing");
-  return endOf(call, tool, request, action === undefined ? {} : { input: action["args"] ?? {} });
+  return readEnd(call, tool, request, action === undefined ? {} : { input: action["args"] ?? {} });
 }
 
 export async function cancelAsked({ api }: AskCall, { request_id: id }: RequestObject): Promise<Task> {

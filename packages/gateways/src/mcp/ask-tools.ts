@@ -85,7 +85,7 @@ export interface AskCall {
 export async function callAskTool(call: AskCall, tool: AskTool, args: JsonObject): Promise<CallToolResult> {
   const asked = await askRequest(call, tool, args);
   if (typeof asked === "string") return { content: [{ type: "text", text: asked }], isError: true };
-  return endOf(call, tool, asked, args);
+  return readEnd(call, tool, asked, args);
 }
 
 /** The request of the call. @returns a text for wrong arguments @throws {ApiRefusal} */
@@ -100,7 +100,7 @@ export async function askRequest(
 }
 
 /** Waits for the end of the request, and hands it out. @throws {ApiRefusal} */
-export async function endOf(
+export async function readEnd(
   call: AskCall,
   { result }: AskTool,
   asked: RequestObject,
