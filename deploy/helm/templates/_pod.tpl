@@ -7,7 +7,7 @@
 {{- end }}
 
 {{- define "secretEnv" -}}
-{ name: {{ .name }}, valueFrom: { secretKeyRef: { name: {{ .root.Values.secret }}, key: {{ .name }} } } }
+{ name: {{ .name }}, valueFrom: { secretKeyRef: { name: {{ .root.Values.secret }}, key: {{ .name }}{{ if .optional }}, optional: true{{ end }} } } }
 {{- end }}
 
 {{- define "container" -}}
