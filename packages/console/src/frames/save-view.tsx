@@ -1,7 +1,6 @@
 // Save view: the current filters with a name, in the navigation; and the dialog that renames or deletes a view.
 import { useState, type FormEvent, type ReactNode } from "react";
-import { isKeptHere } from "../hooks/kept-here.ts";
-import { NAME_UNITS_MAX, storeViews, views, withView, type View } from "../hooks/views.ts";
+import { isKeptHere, NAME_UNITS_MAX, storeViews, views, withView, type View } from "../hooks/views.ts";
 import { Button, Field } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { showToast } from "../ui/toast.tsx";

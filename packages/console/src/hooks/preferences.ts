@@ -1,5 +1,5 @@
 // Preferences: a person's choices in this browser. No link depends on them.
-import { isKeptHere } from "./kept-here.ts";
+import { isKeptHere } from "./views.ts";
 import { createValue, type Value } from "./value.ts";
 
 export type Theme = "system" | "light" | "dark";

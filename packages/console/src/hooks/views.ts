@@ -1,6 +1,5 @@
 // Views: filtered lists with a name, of this browser, or of the person who has signed in (data/own-console.ts). A view
 // is an address: it works as a link, too.
-import { isKeptHere } from "./kept-here.ts";
 import { createValue } from "./value.ts";
 
 export const VIEW_PAGES = ["/inbox", "/answered", "/threads"] as const;
@@ -12,6 +11,9 @@ export interface View {
   /** Members of the query. */
   readonly search: Readonly<Record<string, string>>;
 }
+
+/** Whether this browser keeps views and read marks. For a person who has signed in the server does. */
+export const isKeptHere = createValue(true);
 
 const KEY = "holdpoint.views";
 const VIEWS_MAX = 50;

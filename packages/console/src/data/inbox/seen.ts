@@ -1,6 +1,6 @@
 // Seen: the items that were open in this browser, or by the person who has signed in (own-console.ts); others are
 // unread. A mark of convenience: it holds the latest SEEN_MAX items.
-import { isKeptHere } from "../../hooks/kept-here.ts";
+import { isKeptHere } from "../../hooks/views.ts";
 import { createValue } from "../../hooks/value.ts";
 import { SEEN_MAX } from "./kept.ts";
 
