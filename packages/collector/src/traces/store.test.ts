@@ -129,7 +129,7 @@ test("deleted traces are in no file of a stopped store (traces/database.5)", asy
     readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(canary));
   const long = Array.from({ length: 2000 }, (_, at) => `${canary}${at}`).join(" ");
   await store.write(post(run(10, 10, { inputs: { text: canary } }), run(10, 11, { inputs: { text: long } })));
-  assert.notDeepEqual(findIn(), []);
+  if (ring === null) assert.notDeepEqual(findIn(), []); // with keys it is sealed from the start
   for (const trace of [20, 30, 40]) await store.write(post(run(trace, trace), run(trace, trace + 1)));
   assert.equal(await store.run(uuid(10)), null, "the oldest went");
   await store.stop();
