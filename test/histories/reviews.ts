@@ -1,7 +1,8 @@
 // Votes and claims of one question: the model that the checker holds their histories against.
-//   vote-model.1. A person counts once. The vote that completes the number decides, and no other does.
-//   vote-model.2. At most one person holds the question; while one does, nobody else votes or claims. A release frees it, and the
-//        vote of its holder does.
+//   vote-model.1. A person counts once: a repeated vote changes nothing, not even the claim. The vote that completes the
+//        number decides, and no other does.
+//   vote-model.2. At most one person holds the question; while one does, nobody else votes or claims. A release frees it,
+//        and so does a new vote of its holder.
 //   vote-model.3. After the decision every call is refused.
 import type { Call, Model } from "./linearizable.ts";
 
@@ -23,8 +24,9 @@ export function applyReview(approvals: number, review: Review, { verb, by }: Rev
   const { voted, isDecided, holder } = review;
   if (isDecided || (holder !== null && holder !== by)) return null; // vote-model.2, vote-model.3
   if (verb !== "vote") return { ...review, holder: verb === "claim" ? by : null };
-  const all = voted.includes(by) ? voted : [...voted, by].toSorted(); // vote-model.1
-  return { ...review, voted: all, holder: null, isDecided: all.length >= approvals };
+  if (voted.includes(by)) return review; // vote-model.1
+  const all = [...voted, by].toSorted();
+  return { voted: all, holder: null, isDecided: all.length >= approvals };
 }
 
 /** @param approvals number of people who decide */
