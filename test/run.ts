@@ -1,10 +1,10 @@
-// Runs test files in few processes: `node test/run.ts SUITE|FILE|PATTERN...`, where a suite is `first` (`npm test`) or
-// `rest` (suites.ts). To load the server takes a second of CPU time, to start it once more in a process that has loaded
+// Runs test files in few processes: `node test/run.ts SUITE|FILE|PATTERN...`, where a suite is one of suites.ts: `first` is
+// `npm test`. To load the server takes a second of CPU time, to start it once more in a process that has loaded
 // it a twentieth of that.
 //   test/run.1. Unit tests of all packages but the storage share a process. Files that start servers in their own process
 //        (server-here.ts, world.ts) share two, one file after the other; tests of the storage share one, and those that start
-//        collectors in their own process. Each other file has a process of its own; some of them run at a time.
-//        `node --test FILE` runs any file alone.
+//        collectors in their own process. Each other file has a process of its own; some of them run at a time, those that
+//        take long first. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails.
@@ -12,19 +12,25 @@
 //   test/run.6. Databases and projects of the tests are in one temporary folder. It stays after a failure, to be read.
 //   test/run.7. The suite `first` keeps that folder in memory where there is room: its tests lose no power, and need not
 //        wait for a disk.
+//   test/run.8. The package is built before the tests that install it, once.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { buildPackage } from "./e2e/build-package.ts";
 import { startPostgres } from "./harness/postgres/server.ts";
-import { FIRST, REST } from "./suites.ts";
+import noSkips from "./no-skips.ts";
+import { SUITES, TAKES_LONG } from "./suites.ts";
 
 const isUnit = (file: string): boolean => /^packages\/(?!server\/src\/storage\/)/.test(file);
 const isStorage = (file: string): boolean => file.startsWith("packages/server/src/storage/");
 const isCollector = (file: string): boolean => file.startsWith("test/collector/");
 const isAgent = (file: string): boolean => file.startsWith("test/agent/");
+const isBrowser = (file: string): boolean => file.startsWith("test/e2e/");
 /** A new file joins the others of its folder, and changes nothing for those of the other processes. */
 const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
   isUnit,
@@ -34,8 +40,12 @@ const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
   (file) => ![isUnit, isAgent, isStorage, isCollector].some((has) => has(file)),
 ];
 const CONCURRENT_FILES = 5;
+/** More browsers take each other's time: with four the suite took a fifth longer than with three. */
+const CONCURRENT_BROWSERS = 3;
+const TIMEOUT_MS = 400_000;
 /** Loading modules then takes few collections. */
-const OPTIONS = ["--test", "--min-semi-space-size=16", "--test-timeout=400000"];
+const YOUNG_GENERATION = "--min-semi-space-size=16";
+const OPTIONS = ["--test", "--test-isolation=none", YOUNG_GENERATION, `--test-timeout=${TIMEOUT_MS}`];
 const NO_SKIPS = [
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
@@ -58,14 +68,15 @@ const COLLECTOR_HERE = /\/fakes\/collector\.ts"/;
 
 /** Runs with others in one process. */
 function shares(file: string): boolean {
-  if (ALONE.includes(file) || file.endsWith(".long.test.ts")) return false;
+  if (ALONE.includes(file) || /\.(?:long|slow)\.test\.ts$/.test(file)) return false;
   if (file.startsWith("packages/")) return true;
   const here = isCollector(file) ? COLLECTOR_HERE : SERVER_HERE;
   return here.test(readFileSync(file, "utf8"));
 }
 
 const [, , ...named] = process.argv;
-const folder = mkdtempSync(join(named.includes("first") ? findPlace() : tmpdir(), "holdpoint-tests-"));
+const isFirst = named.includes("first");
+const folder = mkdtempSync(join(isFirst ? findPlace() : tmpdir(), "holdpoint-tests-"));
 
 /** test/run.7 */
 function findPlace(): string {
@@ -74,25 +85,40 @@ function findPlace(): string {
   return bavail * bsize > MEMORY_BYTES_MIN ? MEMORY : tmpdir();
 }
 
-/** Resolves with true when all of them succeed. */
-async function pass(
-  files: readonly string[],
-  options: readonly string[],
-  stdout: "inherit" | "pipe",
-): Promise<boolean> {
+/** In one process. Resolves with true when all of them succeed. */
+async function passTogether(files: readonly string[]): Promise<boolean> {
   if (files.length === 0) return true;
-  const strict = named.includes("first") ? NO_SKIPS : [];
-  const child = spawn(process.execPath, [...OPTIONS, ...strict, ...options, ...files], {
-    stdio: ["ignore", stdout, "inherit"],
+  const child = spawn(process.execPath, [...OPTIONS, ...(isFirst ? NO_SKIPS : []), ...files], {
+    stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "close");
-  if (child.stdout !== null) process.stdout.write(await buffer(child.stdout));
+  process.stdout.write(await buffer(child.stdout));
   const [code] = await ended;
   return code === 0;
 }
 
+/** Each in a process of its own. */
+async function passAlone(files: readonly string[]): Promise<boolean> {
+  if (files.length === 0) return true;
+  let passed = true;
+  const ranks = new Map(TAKES_LONG.map((file, at) => [file, at]));
+  const rank = (file: string): number => ranks.get(file) ?? TAKES_LONG.length;
+  const tests = run({
+    files: files.toSorted((one, other) => rank(one) - rank(other)),
+    concurrency: files.some(isBrowser) ? CONCURRENT_BROWSERS : CONCURRENT_FILES,
+    timeout: TIMEOUT_MS,
+    execArgv: [YOUNG_GENERATION],
+  });
+  tests.on("test:fail", () => (passed = false));
+  const ended = once(tests, "end");
+  tests.compose(new spec()).pipe(process.stdout);
+  if (isFirst) tests.compose(noSkips).pipe(process.stderr);
+  await ended;
+  return passed;
+}
+
 function findFiles(name: string): readonly string[] {
-  const found = name === "first" ? FIRST : name === "rest" ? REST : globSync(name);
+  const found = Object.hasOwn(SUITES, name) ? SUITES[name as keyof typeof SUITES] : globSync(name);
   if (found.length === 0) throw new Error(`no test file is ${name}`);
   return found;
 }
@@ -103,13 +129,10 @@ const groups = SHARED_PROCESSES.map((has) => sharing.filter(has));
 const postgres = (process.env["DATABASE_URI"] ?? "") === "" ? await startPostgres() : null;
 process.env["TMPDIR"] = folder; // the children inherit both
 if (postgres !== null) process.env["HOLDPOINT_TEST_DATABASE_URI"] = postgres.uri;
+if (files.some(isBrowser)) await buildPackage(); // test/run.8
 const passed = await Promise.all([
-  ...groups.map((group) => pass(group, ["--test-isolation=none"], "pipe")),
-  pass(
-    files.filter((file) => !sharing.includes(file)),
-    [`--test-concurrency=${CONCURRENT_FILES}`],
-    "inherit",
-  ),
+  ...groups.map(passTogether),
+  passAlone(files.filter((file) => !sharing.includes(file))),
 ]);
 await postgres?.stop();
 if (passed.every(Boolean)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

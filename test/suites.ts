@@ -1,4 +1,8 @@
-// The test files by what they need, and how long they take.
+// The test files by what they need, and how long they take. `npm run test:all` runs every suite:
+//   1. `npm test`: what a reader runs. Every new file belongs to it.
+//   2. `npm run test:rest`, `npm run test:oldest`, `npm run test:e2e`: what a change must pass too. Every promise has a
+//      test in 1 or 2.
+//   3. `npm run test:long`: long forms of them, which run every night.
 import { globSync } from "node:fs";
 
 const ALL = "{packages,test}/**/*.test.ts";
@@ -6,23 +10,64 @@ const ALL = "{packages,test}/**/*.test.ts";
 const BROWSER = "test/e2e/";
 /** Tests of tools and npm projects that `npm ci` of the root does not install. */
 const OUTSIDE = "test/outside/";
-/** A scheduler over PostgreSQL: a minute of CPU time for rules that other suites try by load. */
+/** A scheduler over PostgreSQL. */
 const SIMULATION = "test/simulation/";
 /** Processes that are killed, disks that fail. */
 const FAULTS = "test/faults/";
 /** Several server processes on one PostgreSQL. */
 const CLUSTER = "test/cluster/";
-/** Large inputs, many connections. */
-const LONG = ".long.test.ts";
+/** Servers that are stopped and started again, many connections. */
+const SLOW = ".slow.test.ts";
+/** Many seeds, kills and forms of what a shorter test says (harness/long.ts). */
+const LONG_FORM = ".long.test.ts";
 
 const files: readonly string[] = globSync(ALL)
   .filter((path) => !/(?:^|\/)(?:node_modules|\.[^/]*)\//.test(path))
   .toSorted();
+const isLong = (path: string): boolean => path.endsWith(LONG_FORM);
 const isRest = (path: string): boolean =>
-  [OUTSIDE, SIMULATION, FAULTS, CLUSTER].some((folder) => path.startsWith(folder)) || path.endsWith(LONG);
+  [OUTSIDE, SIMULATION, FAULTS, CLUSTER].some((folder) => path.startsWith(folder)) || path.endsWith(SLOW);
+const ofChange = files.filter((path) => !isLong(path));
 
-/** `npm test`: what runs after `npm ci` of the root, wholly. Every new file belongs to it. */
-export const FIRST: readonly string[] = files.filter((path) => !path.startsWith(BROWSER) && !isRest(path));
+/** What runs after `npm ci` of the root, wholly. */
+const FIRST = ofChange.filter((path) => !path.startsWith(BROWSER) && !isRest(path));
 
-/** `npm run test:rest`. */
-export const REST: readonly string[] = files.filter(isRest);
+/** On the oldest supported LangGraph. */
+const OLDEST: readonly string[] = [
+  "test/interrupts/interrupts.test.ts",
+  "test/interrupts/resume-rules.test.ts",
+  "test/interrupts/reviewed-agent.test.ts",
+  "test/agent/streaming.test.ts",
+  "test/agent/thread-questions.test.ts",
+  "test/outside/deep-agents.test.ts",
+];
+const OLDEST_LONG = [
+  "test/interrupts/calls.test.ts",
+  "test/agent/{assistants,saver-conformance}.test.ts",
+  "test/agent/thread-!(*.slow|*.long|questions).test.ts",
+  "test/sdk/*.test.ts",
+  "test/outside/client-*.test.ts",
+].flatMap((pattern) => globSync(pattern));
+
+/** The longest first: what begins last has nothing beside it. */
+export const TAKES_LONG: readonly string[] = [
+  "test/e2e/install.test.ts",
+  "test/e2e/image.test.ts",
+  "test/e2e/follow-pages.test.ts",
+  "test/e2e/console.test.ts",
+  "test/e2e/inbox-keys.test.ts",
+  "test/e2e/chat.test.ts",
+  "test/e2e/inbox.test.ts",
+  "test/e2e/ui.test.ts",
+  "test/agent/encryption.slow.test.ts",
+  "test/project/canary.slow.test.ts",
+];
+
+export const SUITES = {
+  first: FIRST,
+  rest: ofChange.filter(isRest),
+  oldest: OLDEST,
+  e2e: ofChange.filter((path) => path.startsWith(BROWSER)),
+  long: files.filter(isLong),
+  "oldest-long": OLDEST_LONG,
+};

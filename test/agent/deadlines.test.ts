@@ -1,4 +1,4 @@
-// Tests of deadlines, over HTTP; through restarts: restarts.long.test.ts.
+// Tests of deadlines, over HTTP; through restarts: restarts.slow.test.ts.
 // Rules:
 //   deadlines.1. A deadline acts once; of it and a concurrent human answer one wins. The options of interrupt() win
 //        over langgraph.json, that over the payload, and the payload over the assistant.

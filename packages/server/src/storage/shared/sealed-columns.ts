@@ -1,5 +1,5 @@
 // Sealed columns: every column of both databases, sealed or plain, where the storage has encryption keys
-// (sealing.ts). sealed.long.test.ts of each adapter compares the list with its schema.
+// (sealing.ts). sealed.slow.test.ts of each adapter compares the list with its schema.
 //   - Sealed: what callers, graphs and people write.
 //   - Plain: ids, times, statuses, counts, names and hashes; metadata, namespaces, keys and names of assistants, which
 //     calls search by; and the words of the search index, which a storage with keys has only if the operator says so.
