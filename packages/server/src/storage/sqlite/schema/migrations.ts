@@ -25,4 +25,9 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE interrupts ADD COLUMN priority INTEGER NOT NULL DEFAULT 2;
    CREATE INDEX interrupts_open_priority ON interrupts (priority, created_at, thread_id, interrupt_id)
      WHERE state = 'open'`,
+  // Requests of before had a priority in their metadata only (create-request.ts).
+  `UPDATE interrupts SET priority = CASE m.value WHEN '"urgent"' THEN 0 WHEN '"high"' THEN 1 ELSE 3 END
+     FROM thread_metadata AS m
+    WHERE m.key = 'priority' AND m.value IN ('"urgent"', '"high"', '"low"') AND m.thread_id = interrupts.thread_id
+      AND interrupts.graph_id = 'holdpoint-request'`,
 ];
