@@ -1,6 +1,6 @@
 // The contract of the storage port over the simulated database: in any order of statements and replies, and with refused
 // transactions, each case reads what it reads on PostgreSQL alone. A failure prints its seed; HOLDPOINT_TEST_SEED=…
-// repeats it. Of `npm run histories` alone: some cases count on a transaction that is not repeated.
+// repeats it. Of `npm run histories` alone: it takes half a minute.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Client } from "pg";

@@ -104,12 +104,13 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     await insert(storage, [cron]);
     const claim = (dueAt: number, nextAt: number | null) =>
       storage.transaction((tx) => tx.claimTick(cron.cronId, dueAt, nextAt));
-    const claims = await Promise.all([claim(10, 20), claim(10, 20), claim(10, 30)]);
-    assert.deepEqual(claims, [true, false, false]);
-    assert.equal((await storage.transaction((tx) => tx.cron(cron.cronId)))?.nextAt, 20);
+    const claims = await Promise.all([20, 30, 40].map(async (nextAt) => ((await claim(10, nextAt)) ? nextAt : null)));
+    const [first = 0, ...others] = claims.filter((nextAt) => nextAt !== null); // a refused transaction comes later again
+    assert.deepEqual(others, []);
+    assert.equal((await storage.transaction((tx) => tx.cron(cron.cronId)))?.nextAt, first);
     assert.equal(await claim(10, 20), false, "not twice");
-    assert.equal(await claim(20, null), true);
-    assert.equal(await claim(20, 30), false, "none is left");
+    assert.equal(await claim(first, null), true);
+    assert.equal(await claim(first, 30), false, "none is left");
   });
 
   test("due crons come in order; deleting a thread deletes its crons (contract/crons.4)", async (t) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { test } from "node:test";
 import { plainRequest, runRecord, threadRecord } from "../../model/testkit.ts";
-import type { Tx } from "../../ports/ports.ts";
+import type { Storage, Tx } from "../../ports/ports.ts";
 import { createIdSource } from "@holdpoint/base/ids.ts";
 import type { OpenStorage } from "./open-storage.ts";
 
@@ -34,13 +34,10 @@ interface Waiting {
 class Model {
   waiting = new Map<string, Waiting>();
   answersInRow = 0;
-  /** False once a transaction was repeated: the turn is memory of the process, and the refused one has moved it. */
-  isExact = true;
 
-  /** For a transaction, which may be repeated. @param attempt from 1 */
-  copy(attempt: number): Model {
+  /** For a transaction, which may be repeated. */
+  copy(): Model {
     const copy = new Model();
-    copy.isExact = this.isExact && attempt === 1;
     copy.waiting = structuredClone(this.waiting);
     copy.answersInRow = this.answersInRow;
     return copy;
@@ -58,15 +55,13 @@ class Model {
       if (other === runId) break;
       if (earlier.isAnswer || claimed.isAnswer) continue;
       earlier.overtaken++;
-      assert.ok(
-        !this.isExact || earlier.overtaken <= earlier.ahead,
-        `overtaken ${earlier.overtaken} times, ${earlier.ahead} were ahead`,
-      );
+      const message = `overtaken ${earlier.overtaken} times, ${earlier.ahead} were ahead`;
+      assert.ok(earlier.overtaken <= earlier.ahead, message);
     }
     this.waiting.delete(runId);
     const othersWait = [...this.waiting.values()].some(({ isAnswer }) => !isAnswer);
     this.answersInRow = claimed.isAnswer && othersWait ? this.answersInRow + 1 : 0;
-    assert.ok(!this.isExact || this.answersInRow <= 8, "answers leave a turn to other runs");
+    assert.ok(this.answersInRow <= 8, "answers leave a turn to other runs");
   }
 }
 
@@ -76,11 +71,22 @@ const step = fc.record({
   runs: fc.integer({ min: 0, max: 6 }),
   isAnswer: fc.boolean(),
   claims: fc.integer({ min: 0, max: 4 }),
+  /** Before them, by a transaction that fails (line.5). */
+  inVain: fc.integer({ min: 0, max: 2 }),
 });
+
+async function claimInVain(storage: Storage, claims: number): Promise<void> {
+  const failure = new Error("claimed in vain");
+  const failed = storage.transaction(async (tx) => {
+    for (let count = 0; count < claims; count++) await claim(tx);
+    throw failure;
+  });
+  await assert.rejects(failed, failure);
+}
 
 /** Cases for storageContract(). */
 export function lineCases(openStorage: OpenStorage): void {
-  test("no run is overtaken by more runs than waited when it came, whatever the callers do (line.1, line.3)", async (t) => {
+  test("no run is overtaken by more runs than waited when it came, whatever the callers do (line.1, line.3, line.5)", async (t) => {
     const storage = await openStorage(t);
     const steps = fc.array(step, { minLength: 5, maxLength: 15 });
     await fc.assert(
@@ -89,11 +95,11 @@ export function lineCases(openStorage: OpenStorage): void {
         await storage.transaction(async (tx) => {
           while ((await claim(tx)) !== null); // left by a case that failed
         });
-        for (const [at, { caller, runs, isAnswer, claims }] of all.entries()) {
+        for (const [at, { caller, runs, isAnswer, claims, inVain }] of all.entries()) {
+          if (inVain > 0) await claimInVain(storage, inVain);
           const before = model;
-          let attempt = 0;
           model = await storage.transaction(async (tx) => {
-            const after = before.copy(++attempt);
+            const after = before.copy();
             const name = caller === "someone new" ? `${caller} ${at}` : caller;
             for (let count = 0; count < runs; count++) after.join(await join(tx, name, isAnswer), isAnswer);
             for (let count = 0; count < claims; count++) {
@@ -104,9 +110,8 @@ export function lineCases(openStorage: OpenStorage): void {
             return after;
           });
         }
-        let attempt = 0;
         const last = await storage.transaction(async (tx) => {
-          const after = model.copy(++attempt);
+          const after = model.copy();
           for (let runId = await claim(tx); runId !== null; runId = await claim(tx)) after.claim(runId);
           return after;
         });
@@ -131,6 +136,19 @@ export function lineCases(openStorage: OpenStorage): void {
       }
     });
     assert.ok(order.includes(mine.at(-1) ?? ""), "nine were ahead, and nine may overtake");
+  });
+
+  test("a claim that is undone gives no turn to others (line.5)", async (t) => {
+    const storage = await openStorage(t);
+    await storage.transaction((tx) => join(tx, "many"));
+    await storage.transaction(claim); // eight answers may go first from here
+    const oldest = await storage.transaction((tx) => join(tx, "many"));
+    await storage.transaction(async (tx) => {
+      for (let at = 0; at < 20; at++) await join(tx, "many", true);
+    });
+    for (let at = 0; at < 8; at++) await storage.transaction(claim);
+    await claimInVain(storage, 1); // of the oldest run
+    assert.equal(await storage.transaction(claim), oldest);
   });
 
   test("a caller with few runs has its turn among those of one with many (line.2)", async (t) => {

@@ -167,6 +167,7 @@ function createTxHandle(turn: Turn, sealing: Sealing): TxHandle {
     hold: (key) => current().hold(key),
     noteHeld: (key) => current().noteHeld(key),
     follow: (key) => current().follow(key),
+    onUndo: (callback) => current().onUndo(callback),
   };
   return {
     tx: {

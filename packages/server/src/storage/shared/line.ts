@@ -9,6 +9,7 @@
 //        may leave the order of arrival only after the oldest one has started, and only if it waited then: each run
 //        that overtakes thereby has a partner that started in order, and that waited longer than the overtaken run.
 //   line.4. Processes share no turn: each keeps line.1 and line.3 by its own claims, so all of them together do.
+//   line.5. A claim that is undone gives no turn: the next one is that of the oldest run.
 import type { RunRequest } from "../../model/model.ts";
 
 const ANSWERS_MAX = 8;
@@ -44,6 +45,12 @@ export interface Turn {
 
 export function newTurn(): Turn {
   return { credit: null, answers: 0 };
+}
+
+/** line.5. */
+export function loseTurn(turn: Turn): void {
+  turn.credit = null;
+  turn.answers = ANSWERS_MAX;
 }
 
 /** Columns of nextInLineSql(). `by_age`: it is next because it is the oldest. */

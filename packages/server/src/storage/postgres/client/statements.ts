@@ -29,6 +29,8 @@ export interface Transaction {
   /** Statements to send as soon as there is a connection. */
   waiting: (() => void)[];
   releaseTurn: () => void;
+  /** What a rollback does to the memory of the process. */
+  undo: () => void;
   /** The first failure, also of a statement without a waiting caller; it may arrive at any time. */
   failure: { readonly reason: unknown } | null;
   written: boolean;
@@ -45,6 +47,7 @@ export function newTransaction(ports: TransactionPorts): Transaction {
     opening: null,
     waiting: [],
     releaseTurn: () => undefined,
+    undo: () => undefined,
     failure: null,
     written: false,
   };

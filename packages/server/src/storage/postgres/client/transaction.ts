@@ -56,6 +56,8 @@ export interface Sql {
   noteHeld(key: string): void;
   /** The next read sees all writes that this process requested before under this name. Takes no lock. */
   follow(key: string): void;
+  /** Called when the transaction rolls back. */
+  onUndo(callback: () => void): void;
 }
 
 export interface SqlTransaction extends Omit<Sql, "sealing"> {
@@ -93,6 +95,7 @@ export function createSqlTransaction(ports: TransactionPorts): SqlTransaction {
     hold: (key) => hold(transaction, key),
     noteHeld: (key) => void transaction.held.add(key),
     follow: (key) => follow(transaction, key),
+    onUndo: (callback) => void (transaction.undo = callback),
     commit: () => commit(transaction),
     rollBack: () => rollBack(transaction),
   };
@@ -123,6 +126,7 @@ async function commit(transaction: Transaction): Promise<void> {
 
 async function rollBack(transaction: Transaction): Promise<void> {
   if (transaction.opening === null) return;
+  transaction.undo();
   await transaction.opening;
   await end(transaction, "ROLLBACK");
 }

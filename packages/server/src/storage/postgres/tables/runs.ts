@@ -19,6 +19,7 @@ import {
   type Turn,
   lineEndsSql,
   nextInLineSql,
+  loseTurn,
   noteTurn,
   placeSql,
   readCaller,
@@ -287,6 +288,7 @@ function claimVerbs(
           await db.attempt(LEAVE, String(found["run_id"]));
           continue;
         }
+        db.onUndo(() => loseTurn(turn));
         noteTurn(turn, found);
         if (claimed === "failed") continue;
         return claimed;

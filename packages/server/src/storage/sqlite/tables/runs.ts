@@ -21,6 +21,7 @@ import {
   LINE_FIELDS,
   type Turn,
   lineEndsSql,
+  loseTurn,
   newTurn,
   nextInLineSql,
   noteTurn,
@@ -186,6 +187,7 @@ function claimVerbs(
   pending: PendingRuns,
 ): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
   const turn: Turn = newTurn();
+  db.kept.onDrop(() => loseTurn(turn));
   const nextDueAt = (): number | null => {
     if (pending.isNoneDelayed()) return null;
     const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
