@@ -89,7 +89,7 @@ export function createGenAiMetrics(registry: Registry, prices: Prices): GenAiMet
 function createBound(): (labels: Labels) => Labels {
   const known = new Set<string>();
   return (labels) => {
-    const key = LABELS.map((name) => labels[name]).join("\0");
+    const key = `${labels.gen_ai_operation_name}\0${labels.gen_ai_provider_name}\0${labels.gen_ai_request_model}\0${labels.project}`;
     if (known.has(key)) return labels;
     if (known.size >= SERIES_MAX) return OTHERS;
     known.add(key);

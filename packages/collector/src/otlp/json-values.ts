@@ -87,6 +87,7 @@ export function readTime(value: unknown): UnixNano {
 }
 
 export function readCount(value: unknown): number {
+  if (value === undefined || value === 0) return 0; // as most are
   const whole = wholeNumber(value);
   return whole === null || whole < 0n ? 0 : Number(whole > 4_294_967_295n ? 4_294_967_295n : whole);
 }

@@ -1,7 +1,7 @@
 // Run labels: the tags, project, example and serialized form of a run.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { RequestContext, RunContent } from "../shared/trace-run.ts";
-import { createObjectWriter } from "./attributes/json-writer.ts";
+import { ObjectWriter } from "./attributes/json-writer.ts";
 import { sources, type Sources, union } from "./attributes/known-keys.ts";
 import { toJson } from "./attributes/plain-values.ts";
 import { resourceText } from "./attributes/resource-texts.ts";
@@ -79,7 +79,7 @@ function isListOfText(read: Json): boolean {
 
 function serializedText(facts: Facts): string {
   if (!facts.has(SERIALIZED_ANY)) return "";
-  const out = createObjectWriter();
+  const out = new ObjectWriter();
   for (const [name, from] of SERIALIZED) {
     const value = facts.value(from);
     if (value !== undefined) out.put(name, toJson(value));

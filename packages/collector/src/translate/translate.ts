@@ -12,7 +12,7 @@ import type { Found, Subject } from "./messages/content.ts";
 import { createFactsReader, type Facts, type FactsReader } from "./attributes/span-facts.ts";
 import { findInputs } from "./fields/inputs.ts";
 import { textMember } from "./attributes/indexed.ts";
-import { createObjectWriter, extended } from "./attributes/json-writer.ts";
+import { ObjectWriter, extended } from "./attributes/json-writer.ts";
 import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
 import { createMedia, type Media } from "./media/media.ts";
 import { type ExplainedAttribute, listDestinations } from "./fields/destinations.ts";
@@ -82,6 +82,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const isKept = wanted && !isDropped && !isPending;
   const isTop = parentSpanId === "" || parentSpanId === span.spanId;
   return {
+    ...(isKept || !isTop ? {} : { shell: buildShell(facts, times, readLabels(facts, context, options.project)) }),
     tenant: context.tenant,
     traceId: span.traceId,
     spanId: span.spanId,
@@ -91,7 +92,6 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
     declared: readDeclaredIds(facts),
     content: isKept ? translateContent({ facts, eventContent, times, context, options }) : null,
     isDropped,
-    ...(isKept || !isTop ? {} : { shell: buildShell(facts, times, readLabels(facts, context, options.project)) }),
     parentIs,
     origins: NO_ORIGINS,
   };
@@ -164,6 +164,7 @@ function translateContent(work: Work): RunContent {
   let size = inputs.length + outputs.length + extra.length + events.length + error.length + name.length;
   for (const one of attachments) size += one.bytes.length;
   return {
+    ...labels, // first: behind other members a spread is slow
     name,
     runType: typed.type,
     startTime: rfc3339(times.start),
@@ -174,7 +175,6 @@ function translateContent(work: Work): RunContent {
     outputs,
     extra,
     events,
-    ...labels,
     attachments,
     call,
     size,
@@ -210,12 +210,12 @@ function readExtra(
 ): { readonly call: CallFacts; readonly text: string } {
   const { facts, eventContent, times, options } = work;
   const explain = options.explain === true;
-  const out = createObjectWriter();
+  const out = new ObjectWriter();
   const model = readModel(facts, type);
   facts.enter("extra.invocation_params");
   const params = readInvocationParams(facts, eventContent, more.said);
   facts.enter("extra.metadata");
-  out.putText("metadata", formatMetadata(facts, { model, ...more, timeFromArrival: times.fromArrival, explain }));
+  out.putText("metadata", formatMetadata(facts, { ...more, model, timeFromArrival: times.fromArrival, explain }));
   if (params !== null) out.put("invocation_params", params);
   const call = {
     operation: facts.peek(OPERATION),

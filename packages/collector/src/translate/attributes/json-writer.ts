@@ -2,48 +2,46 @@
 // A name never becomes a property of an object.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 
-export interface ObjectWriter {
-  put(name: string, value: Json): void;
-  /** `value` is JSON text already. */
-  putText(name: string, value: string): void;
-  has(name: string): boolean;
-  /** Keeps a name for `putReserved`: nothing else can take it. */
-  reserve(name: string): void;
-  putReserved(name: string, value: string): void;
-  /** Members as JSON text. The caller guarantees that all names are new, and does not look them up later. */
-  putMembers(members: string): void;
-  /** `{…}` */
-  text(): string;
-}
+/** A class: a writer of closures costs five times the memory, and every span has three of them. */
+export class ObjectWriter {
+  readonly #names: string[] = [];
+  #many: Set<string> | null = null;
+  #body = "";
 
-export function createObjectWriter(): ObjectWriter {
-  const names: string[] = [];
-  let many: Set<string> | null = null;
-  let body = "";
-  const has = (name: string): boolean => (many === null ? names.includes(name) : many.has(name));
-  const reserve = (name: string): void => {
-    if (many !== null) many.add(name);
-    else if (names.push(name) > LISTED_MAX) many = new Set(names);
-  };
-  const write = (name: string, value: string): void => {
-    body += `${body === "" ? "" : ","}${nameText(name)}:${value}`;
-  };
-  const putText = (name: string, value: string): void => {
-    if (has(name)) return;
-    reserve(name);
-    write(name, value);
-  };
-  return {
-    put: (name, value) => putText(name, jsonText(value)),
-    putText,
-    has,
-    reserve,
-    putReserved: write,
-    putMembers: (members) => {
-      body += body === "" || members === "" ? members : `,${members}`;
-    },
-    text: () => `{${body}}`,
-  };
+  put(name: string, value: Json): void {
+    this.putText(name, jsonText(value));
+  }
+
+  /** `value` is JSON text already. */
+  putText(name: string, value: string): void {
+    if (this.has(name)) return;
+    this.reserve(name);
+    this.putReserved(name, value);
+  }
+
+  has(name: string): boolean {
+    return this.#many === null ? this.#names.includes(name) : this.#many.has(name);
+  }
+
+  /** Keeps a name for `putReserved`: nothing else can take it. */
+  reserve(name: string): void {
+    if (this.#many !== null) this.#many.add(name);
+    else if (this.#names.push(name) > LISTED_MAX) this.#many = new Set(this.#names);
+  }
+
+  putReserved(name: string, value: string): void {
+    this.putMembers(`${nameText(name)}:${value}`);
+  }
+
+  /** Members as JSON text. The caller guarantees that all names are new, and does not look them up later. */
+  putMembers(members: string): void {
+    this.#body += this.#body === "" || members === "" ? members : `,${members}`;
+  }
+
+  /** `{…}` */
+  text(): string {
+    return `{${this.#body}}`;
+  }
 }
 
 function jsonText(value: Json): string {

@@ -2,7 +2,7 @@
 // Invariants:
 //   resource-texts.1. They become text once per envelope, not once per span.
 import type { Attributes, Resource, Scope, Span } from "../../otlp/span.ts";
-import { createObjectWriter, membersText } from "./json-writer.ts";
+import { ObjectWriter, membersText } from "./json-writer.ts";
 import { plain, plainAttributes } from "./plain-values.ts";
 
 export type NamedTexts = readonly (readonly [string, string])[];
@@ -69,7 +69,7 @@ export function scopeText(scope: Scope): string {
     scope.version === lastScope.version;
   lastScope = scope;
   if (same) return lastScopeText;
-  const out = createObjectWriter();
+  const out = new ObjectWriter();
   if (scope.name !== "") out.put("name", scope.name.toWellFormed());
   if (scope.version !== "") out.put("version", scope.version.toWellFormed());
   if (scope.attributes.keys.length > 0) out.put("attributes", plainAttributes(scope.attributes));

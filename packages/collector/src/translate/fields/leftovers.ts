@@ -5,7 +5,7 @@
 //   leftovers.2. A text of COMPARED_CHARS or more under a known name is absent when a used attribute has the same text.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
-import { createObjectWriter } from "../attributes/json-writer.ts";
+import { ObjectWriter } from "../attributes/json-writer.ts";
 import { buildMask } from "../attributes/attribute-uses.ts";
 import { listAliases, type KeyPlan, signs } from "../attributes/known-keys.ts";
 import { toJson, plain } from "../attributes/plain-values.ts";
@@ -27,17 +27,16 @@ const SAID_CHARS_MAX = 1_000_000;
 
 /** JSON text of an object, "" for none. `more` holds values of metadata whose name was taken. */
 export function leftoversText(facts: Facts, more: readonly (readonly [string, Json])[], said: string): string {
-  let rest: Map<string, AttributeValue> | null = null;
-  const used = usedTexts(facts);
+  const unused: Unused[] = [];
   facts.eachUse((key, value, plan, fields) => {
-    if (isUsed(plan, fields) || decideFate(facts, { key, value, plan }, used, said) !== "kept") return;
-    rest ??= new Map();
-    rest.set(key, value); // of a repeated key the last value counts
+    if (!isUsed(plan, fields)) unused.push({ key, value, plan });
   });
-  const kept: ReadonlyMap<string, AttributeValue> | null = rest;
-  if (kept === null && more.length === 0) return "";
-  const out = createObjectWriter();
-  for (const [key, value] of kept ?? NONE) out.put(key, plain(value));
+  if (unused.length === 0 && more.length === 0) return "";
+  const used = usedTexts(facts);
+  const kept = unused.filter((one) => decideFate(facts, one, used, said) === "kept");
+  if (kept.length === 0 && more.length === 0) return "";
+  const out = new ObjectWriter();
+  for (const [key, value] of new Map(kept.map((one) => [one.key, one.value]))) out.put(key, plain(value)); // of a repeated key the last value counts
   for (const [name, value] of more) out.put(name, value);
   return out.text();
 }
@@ -50,8 +49,6 @@ const BOTH_SIDES = buildMask("inputs", "outputs");
 export function isUsed({ slot }: KeyPlan, fields: number): boolean {
   return fields !== 0 && (!SPLIT.has(slot) || (fields & BOTH_SIDES) === BOTH_SIDES);
 }
-
-const NONE: ReadonlyMap<string, AttributeValue> = new Map();
 
 export type Fate = "kept" | "noise" | "same value";
 

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue, Resource, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { createObjectWriter, type ObjectWriter } from "../attributes/json-writer.ts";
+import { ObjectWriter } from "../attributes/json-writer.ts";
 import { listDestinations } from "./destinations.ts";
 import { leftoversText } from "./leftovers.ts";
 import type { Model } from "./model.ts";
@@ -33,7 +33,7 @@ export interface MetadataParts {
 export function formatMetadata(facts: Facts, parts: MetadataParts): string {
   const { span } = facts;
   const { model, usage } = parts;
-  const out = createObjectWriter();
+  const out = new ObjectWriter();
   out.putText("OTEL_TRACE_ID", `"${span.traceId}"`);
   out.putText("OTEL_SPAN_ID", `"${span.spanId}"`);
   if (model.provider !== "") out.put("ls_provider", model.provider.toWellFormed());
@@ -131,7 +131,7 @@ interface OtelParts {
 
 function otelText(facts: Facts, { parts, lost, resource }: OtelParts): string {
   const { span } = facts;
-  const out = createObjectWriter();
+  const out = new ObjectWriter();
   if (span.parentSpanId !== "") out.putText("parent_span_id", `"${span.parentSpanId}"`);
   const kind = KIND_NAMES[span.kind];
   if (kind !== undefined && kind !== "") out.putText("kind", `"${kind}"`);
@@ -156,7 +156,7 @@ function otelText(facts: Facts, { parts, lost, resource }: OtelParts): string {
 }
 
 function objectText(members: NamedTexts): string {
-  const out = createObjectWriter();
+  const out = new ObjectWriter();
   for (const [name, text] of members) out.putText(name, text);
   return out.text();
 }

@@ -42,8 +42,9 @@ const PART_CHARS_MAX = 300;
 /** @param given attachments that the sender named itself */
 export function createMedia(given: readonly Attachment[]): Media {
   const collected = new Map<string, Attachment>();
-  const names = new Set(given.map(({ name }) => name));
+  const attachments = (): readonly Attachment[] => (collected.size === 0 ? given : [...given, ...collected.values()]);
   const nameFor = (kind: string): string => {
+    const names = new Set(attachments().map(({ name }) => name));
     for (let n = 1; ; n++) if (!names.has(`${kind}-${n}`)) return `${kind}-${n}`;
   };
   const referenceTo = (base64: string, type: string): string | null => {
@@ -52,7 +53,6 @@ export function createMedia(given: readonly Attachment[]): Media {
     if (given.length + collected.size >= ATTACHMENTS_MAX) return null; // media.3
     const kind = /^(image|audio|video)\//.exec(type)?.[1] ?? "file";
     const name = nameFor(kind);
-    names.add(name);
     collected.set(base64, { name, mimeType: type, bytes: Buffer.from(base64, "base64") });
     return MEDIA_REFERENCE + name;
   };
@@ -78,7 +78,7 @@ export function createMedia(given: readonly Attachment[]): Media {
       pieces.push(text.slice(kept));
       return pieces.join(""); // a flat copy: concatenated slices would keep the whole text in memory
     },
-    attachments: () => (collected.size === 0 ? given : [...given, ...collected.values()]),
+    attachments,
   };
 }
 
