@@ -41,14 +41,18 @@ export interface Turn {
   credit: string | null;
   /** Answers in a row that went before waiting runs. */
   answers: number;
+  /** A claim has moved it since it was lost: only then is there something to lose. */
+  moved: boolean;
 }
 
 export function newTurn(): Turn {
-  return { credit: null, answers: 0 };
+  return { credit: null, answers: 0, moved: false };
 }
 
 /** line.5. */
 export function loseTurn(turn: Turn): void {
+  if (!turn.moved) return;
+  turn.moved = false;
   turn.credit = null;
   turn.answers = ANSWERS_MAX;
 }
@@ -84,6 +88,7 @@ export function lineEndsSql(runs: string): string {
 export function noteTurn(turn: Turn, found: Readonly<Record<string, unknown>>): void {
   const { urgent, queue_key: key, by_age: byAge, oldest, newest } = found;
   if (typeof oldest !== "string" || typeof newest !== "string") return; // only answers wait
+  turn.moved = true;
   if (urgent === 1) {
     turn.answers++;
     return;
