@@ -2,7 +2,8 @@
 //   1. `npm test`: what a reader runs. Every new file belongs to it.
 //   2. `npm run test:rest`, `npm run test:oldest`, `npm run test:e2e`: what a change must pass too. Every promise has a
 //      test in 1 or 2.
-//   3. `npm run test:long`: long forms of them, which run every night.
+//   3. `npm run test:long`: long forms, which run every night: files of their own, and those of `test:rest` again with
+//      more seeds, kills and cases (harness/long.ts).
 import { globSync } from "node:fs";
 
 const ALL = "{packages,test}/**/*.test.ts";
@@ -18,7 +19,7 @@ const FAULTS = "test/faults/";
 const CLUSTER = "test/cluster/";
 /** Servers that are stopped and started again, many connections. */
 const SLOW = ".slow.test.ts";
-/** Many seeds, kills and forms of what a shorter test says (harness/long.ts). */
+/** More of what a shorter test says. */
 const LONG_FORM = ".long.test.ts";
 
 const files: readonly string[] = globSync(ALL)
@@ -26,11 +27,11 @@ const files: readonly string[] = globSync(ALL)
   .toSorted();
 const isLong = (path: string): boolean => path.endsWith(LONG_FORM);
 const isRest = (path: string): boolean =>
-  [OUTSIDE, SIMULATION, FAULTS, CLUSTER].some((folder) => path.startsWith(folder)) || path.endsWith(SLOW);
-const ofChange = files.filter((path) => !isLong(path));
+  !isLong(path) &&
+  ([OUTSIDE, SIMULATION, FAULTS, CLUSTER].some((folder) => path.startsWith(folder)) || path.endsWith(SLOW));
 
 /** What runs after `npm ci` of the root, wholly. */
-const FIRST = ofChange.filter((path) => !path.startsWith(BROWSER) && !isRest(path));
+const FIRST = files.filter((path) => !path.startsWith(BROWSER) && !isRest(path) && !isLong(path));
 
 /** On the oldest supported LangGraph. */
 const OLDEST: readonly string[] = [
@@ -65,9 +66,9 @@ export const TAKES_LONG: readonly string[] = [
 
 export const SUITES = {
   first: FIRST,
-  rest: ofChange.filter(isRest),
+  rest: files.filter(isRest),
   oldest: OLDEST,
-  e2e: ofChange.filter((path) => path.startsWith(BROWSER)),
-  long: files.filter(isLong),
+  e2e: files.filter((path) => path.startsWith(BROWSER)),
+  long: [...files.filter(isRest), ...files.filter(isLong), "test/e2e/install.test.ts", "test/e2e/inbox-keys.test.ts"],
   "oldest-long": OLDEST_LONG,
 };

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
-import { call, removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { type NotStarted, type ServerHere, startServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 import { newThread, readProblem } from "../harness/threads.ts";
 import { backUp } from "@holdpoint/server/storage/sqlite/backup.ts";
 
@@ -19,10 +20,13 @@ function newFolder(t: TestContext): string {
   return folder;
 }
 
-async function serve(t: TestContext, dataDir: string, keys: string): Promise<TestServer> {
-  const server = await startServer({ dataDir, env: { DATABASE_URI: "", HOLDPOINT_ENCRYPTION_KEYS: keys } });
-  t.after(() => server.kill());
-  return server;
+const withKeys = (dataDir: string, keys: string) => ({
+  dataDir,
+  env: { DATABASE_URI: "", HOLDPOINT_ENCRYPTION_KEYS: keys },
+});
+
+function serve(dataDir: string, keys: string): Promise<ServerHere> {
+  return startServerHere(withKeys(dataDir, keys));
 }
 
 /** Names of the files below a folder that have the canary. */
@@ -34,7 +38,7 @@ function findIn(folder: string): readonly string[] {
 }
 
 /** A canary in every kind of value. @returns the thread, which waits for an answer */
-async function fill(server: TestServer) {
+async function fill(server: Pick<ServerHere, "url">) {
   const thread = await newThread(server, "echo");
   const large = `${CANARY} large `.repeat(1000);
   await thread.run({ input: { payload: { question: `${CANARY} asked`, large } }, metadata: { note: "plain" } });
@@ -63,11 +67,12 @@ async function fill(server: TestServer) {
 test("no file of a killed server, and no backup, has a value in plain text", PATIENCE, async (t) => {
   const folder = newFolder(t);
   const keys = newKey("k1");
-  const first = await serve(t, folder, keys);
+  const first = await startServer(withKeys(folder, keys));
+  t.after(() => first.kill());
   await fill(first);
   await first.kill();
   assert.deepEqual(findIn(folder), []);
-  const second = await serve(t, folder, keys);
+  const second = await serve(folder, keys);
   const copy = newFolder(t);
   await backUp(folder, join(copy, "holdpoint.db"));
   assert.deepEqual(findIn(copy), []);
@@ -78,7 +83,7 @@ test("no file of a killed server, and no backup, has a value in plain text", PAT
   for (const { value } of items) assert.match(JSON.stringify(value), new RegExp(`${CANARY} open`));
   await second.stop();
   assert.deepEqual(findIn(folder), []);
-  const restored = await serve(t, copy, keys);
+  const restored = await serve(copy, keys);
   assert.equal(((await call(restored, "GET", "/inbox")).body as { items: unknown[] }).items.length, 2);
   await restored.stop();
 });
@@ -89,12 +94,12 @@ test(
   async (t) => {
     const folder = newFolder(t);
     const [one, two] = [newKey("k1"), newKey("k2")];
-    const plain = await serve(t, folder, "");
+    const plain = await serve(folder, "");
     const waiting = await fill(plain);
     await plain.stop();
     assert.deepEqual(findIn(folder), ["holdpoint.db"]);
     for (const keys of [one, `${two},${one}`]) {
-      const server = await serve(t, folder, keys);
+      const server = await serve(folder, keys);
       const [id] = keys.split(":");
       await server.whenLogged("the end of the rewrite", (logs) =>
         logs.some((entry) => entry["event"] === "resealed" && String(entry["in_use"]) === id),
@@ -103,7 +108,7 @@ test(
       assert.deepEqual(findIn(folder), []);
     }
     writeFileSync(join(folder, "keys"), `${two}\n`);
-    const last = await serve(t, folder, `command: cat ${join(folder, "keys")}`);
+    const last = await serve(folder, `command: cat ${join(folder, "keys")}`);
     const answered = await call(last, "POST", `/threads/${waiting.threadId}/runs/wait`, {
       assistant_id: "echo",
       command: { resume: { said: "yes" } },
@@ -112,7 +117,11 @@ test(
     assert.ok(answered.text.includes("yes"));
     await last.stop();
     for (const keys of ["", one, newKey("k2"), "command: false", "k2:short"]) {
-      await assert.rejects(serve(t, folder, keys), /ended \(78\)[^]*HOLDPOINT_ENCRYPTION_KEYS/, keys.slice(0, 5));
+      await assert.rejects(
+        serve(folder, keys),
+        (error: NotStarted) => error.code === 78 && error.message.includes("HOLDPOINT_ENCRYPTION_KEYS"),
+        keys.slice(0, 5),
+      );
     }
   },
 );
@@ -120,14 +129,14 @@ test(
 test("a value that was moved to another thread fails there alone", PATIENCE, async (t) => {
   const folder = newFolder(t);
   const keys = newKey("k1");
-  const first = await serve(t, folder, keys);
+  const first = await serve(folder, keys);
   const [mine, theirs, other] = [await fill(first), await fill(first), await fill(first)];
   await first.stop();
   const db = new DatabaseSync(join(folder, "holdpoint.db"));
   const read = db.prepare("SELECT value FROM interrupts WHERE thread_id = ?").get(mine.threadId);
   db.prepare("UPDATE interrupts SET value = ? WHERE thread_id = ?").run(String(read?.["value"]), theirs.threadId);
   db.close();
-  const second = await serve(t, folder, keys);
+  const second = await serve(folder, keys);
   const state = await call(second, "GET", `/threads/${theirs.threadId}`);
   assert.deepEqual([state.status, readProblem(state).code], [500, "sealed_value_unreadable"]);
   for (const { threadId } of [mine, other])
@@ -144,7 +153,7 @@ test("a value that was moved to another thread fails there alone", PATIENCE, asy
 test("a pending run that does not open fails, and the runs behind it go on", PATIENCE, async (t) => {
   const folder = newFolder(t);
   const keys = newKey("k1");
-  const first = await serve(t, folder, keys);
+  const first = await serve(folder, keys);
   const runs: { threadId: string; runId: string }[] = [];
   for (let at = 0; at < 3; at++) {
     const thread = await newThread(first, "echo");
@@ -164,7 +173,7 @@ test("a pending run that does not open fails, and the runs behind it go on", PAT
   for (const [at, { runId }] of runs.entries())
     db.prepare("UPDATE runs SET due_at = ? WHERE run_id = ?").run(Date.now() - 10_000 + at, runId);
   db.close();
-  const second = await serve(t, folder, keys);
+  const second = await serve(folder, keys);
   const waited = await call(second, "GET", `/threads/${last}/runs/${runs[2]?.runId}/join`);
   assert.equal(waited.status, 200, waited.text);
   const unreadable = await call(second, "GET", `/threads/${moved}/runs/${runs[0]?.runId}`);

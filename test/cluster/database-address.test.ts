@@ -10,7 +10,8 @@ import { after, test, type TestContext } from "node:test";
 import { Client } from "pg";
 import { only, questionsIn, until } from "../harness/faults/fault-server.ts";
 import { startPostgres } from "../harness/postgres/server.ts";
-import { type Answer, call, removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { type Answer, call, removeFolder, temporaryFolder } from "../harness/server.ts";
 
 const folder = temporaryFolder();
 after(() => removeFolder(folder));
@@ -22,9 +23,9 @@ after(async () => {
   await postgres.stop();
 });
 
-async function start(t: TestContext, env: Readonly<Record<string, string>>): Promise<TestServer> {
-  const server = await startServer({ dataDir: join(folder, "none"), env });
-  t.after(() => server.kill());
+async function start(t: TestContext, env: Readonly<Record<string, string>>): Promise<ServerHere> {
+  const server = await startServerHere({ dataDir: join(folder, "none"), env });
+  t.after(() => server.stop());
   return server;
 }
 

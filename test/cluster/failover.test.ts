@@ -9,13 +9,13 @@ import { after, test } from "node:test";
 import { Client } from "pg";
 import { type Bench, each, only, questionsIn, resumeBody, until } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres/server.ts";
-import { startServer } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 
 const CALLERS = 4;
-const BEFORE = 12;
-const BEHIND = 12;
+const [BEFORE, BEHIND] = IS_LONG ? [12, 12] : [6, 6];
 
 /** What callers were told. */
 interface Acknowledged {
@@ -140,8 +140,8 @@ test(
   async () => {
     const pair = await startPair();
     const { bench } = pair.fleet;
-    await pair.fleet.start("worker");
-    pair.fleet.use(await pair.fleet.start("api"));
+    if (IS_LONG) await pair.fleet.start("worker");
+    pair.fleet.use(await pair.fleet.start(IS_LONG ? "api" : "all"));
     const [kept, lost]: readonly Acknowledged[] = [1, 2].map(() => ({ open: new Map(), answered: new Set() }));
     assert.ok(kept && lost);
     await load(bench, kept, () => countAll(kept) >= BEFORE);
@@ -168,5 +168,5 @@ test("without a host that takes writes the start names each of them (failover.4)
   await primary.crash();
   const [first, second] = [new URL(standby).host, new URL(primary.uri).host].map((host) => host.replaceAll(".", "\\."));
   const reasons = `no connection to a host that takes writes: ${first} \\(takes no writes: .*\\), ${second} \\(.*ECONNREFUSED`;
-  await assert.rejects(startServer({ env: { DATABASE_URI: uri } }), new RegExp(reasons));
+  await assert.rejects(startServerHere({ env: { DATABASE_URI: uri } }), new RegExp(reasons));
 });

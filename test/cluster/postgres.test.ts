@@ -15,13 +15,14 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import type { Result } from "../harness/threads.ts";
 
 const uri = await newDatabase();
 const dataDir = join(temporaryFolder(), "none");
-const start = (env: Readonly<Record<string, string>> = {}): Promise<TestServer> =>
-  startServer({ dataDir, env: { DATABASE_URI: uri, ...env } });
+const start = (env: Readonly<Record<string, string>> = {}): Promise<ServerHere> =>
+  startServerHere({ dataDir, env: { DATABASE_URI: uri, ...env } });
 
 let server = await start();
 beforeDrop(async () => void (await server.stop()));

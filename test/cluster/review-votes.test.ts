@@ -6,10 +6,11 @@ import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { askUnder, read, REVIEW_GRAPHS, readTrail, vote } from "../harness/reviews/questions.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 
 const uri = await newDatabase();
-const start = (dataDir: string) => startServer({ config: REVIEW_GRAPHS, dataDir, env: { DATABASE_URI: uri } });
+const start = (dataDir: string) => startServerHere({ config: REVIEW_GRAPHS, dataDir, env: { DATABASE_URI: uri } });
 
 test("200 votes on two servers start one run (review-votes.1)", PATIENCE, async () => {
   const folders = [temporaryFolder(), temporaryFolder()];
@@ -38,14 +39,15 @@ test("a vote survives a kill, and the next one decides (review-votes.2)", PATIEN
   for (const who of ["ann", "bob"]) {
     assert.equal((await vote(server, who, asked, true)).status, "pending");
     await server.kill();
-    server = await startServer({ config: REVIEW_GRAPHS, dataDir });
+    if (who === "ann") server = await startServer({ config: REVIEW_GRAPHS, dataDir });
   }
-  assert.equal((await vote(server, "ann", asked, true)).status, "pending", "ann has voted already");
-  assert.equal((await vote(server, "carl", asked, true)).status, "answered");
-  assert.deepEqual(await readTrail(server, asked), [
+  const last = await startServerHere({ config: REVIEW_GRAPHS, dataDir });
+  assert.equal((await vote(last, "ann", asked, true)).status, "pending", "ann has voted already");
+  assert.equal((await vote(last, "carl", asked, true)).status, "answered");
+  assert.deepEqual(await readTrail(last, asked), [
     ["voted", "ann"],
     ["voted", "bob"],
     ["answered", "carl"],
   ]);
-  await server.stop();
+  await last.stop();
 });

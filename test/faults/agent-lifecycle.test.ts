@@ -13,6 +13,7 @@ import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { Bench, each, FULL, ON_POSTGRES, until, within } from "../harness/faults/fault-server.ts";
 import { ROOT, TEST_GRAPHS, type Answer } from "../harness/server.ts";
+import { IS_LONG, testInLong } from "../harness/long.ts";
 
 const STEPS = { assistant_id: "steps", input: {} };
 const WHOLE = { log: ["one", "two", "three"] };
@@ -73,7 +74,7 @@ test("SIGTERM with a paused run: it drains at once, and the next process takes t
   assert.ok(!(await bench.call("GET", "/inbox")).text.includes(thread));
 });
 
-test("a signal that arrives twice is one: the server drains (agent-lifecycle.1)", async (t) => {
+testInLong("a signal that arrives twice is one: the server drains (agent-lifecycle.1)", async (t) => {
   const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
   const { thread, answer } = await waitingRun(bench);
   await stopping(bench);
@@ -103,7 +104,7 @@ test("a run longer than the grace period is requeued, and its caller gets a join
   const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1", BG_JOB_MAX_RETRIES: "1" });
   const { thread, answer } = await waitingRun(bench);
   // More often than the limit on crashes: a requeue is no crash.
-  for (let restart = 0; restart < (FULL ? 5 : 2); restart++) {
+  for (let restart = 0; restart < (FULL ? 5 : IS_LONG ? 2 : 1); restart++) {
     assert.equal(await within("it ends", bench.server.stop()), 0);
     await bench.start();
     await bench.sees(thread, "two starts", restart + 2);
@@ -133,7 +134,7 @@ test(
   },
 );
 
-test("the error names a port in use, and the exit code is not 0 (agent-lifecycle.4)", async (t) => {
+testInLong("the error names a port in use, and the exit code is not 0 (agent-lifecycle.4)", async (t) => {
   const bench = await started(t);
   const port = new URL(bench.server.url).port;
   const second = new Bench({ PORT: port });

@@ -12,9 +12,10 @@ import * as fc from "fast-check";
 import { FULL, seeded, until } from "../harness/faults/fault-server.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import type { WireThread } from "../harness/threads.ts";
+import { IS_LONG } from "../harness/long.ts";
 
 /** Some 130 of 300 kill the server, which takes most of the time. */
-const SEQUENCES = FULL ? 300 : 4;
+const SEQUENCES = FULL ? 300 : IS_LONG ? 4 : 2;
 const config = join(ROOT, "test", "faults", "graphs", "rounds.json");
 const dataDir = temporaryFolder();
 let server: TestServer;

@@ -20,9 +20,10 @@ import {
 } from "../harness/faults/fault-server.ts";
 import { countRows } from "../harness/rows.ts";
 import type { Answer } from "../harness/server.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const RACES = FULL ? 1000 : 10;
-const DELETES = FULL ? 500 : 8;
+const RACES = FULL ? 1000 : IS_LONG ? 10 : 4;
+const DELETES = FULL ? 500 : IS_LONG ? 8 : 3;
 const AT_ONCE = 50;
 const bench = new Bench();
 const random = seeded();

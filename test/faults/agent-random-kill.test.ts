@@ -18,9 +18,10 @@ import {
   seeded,
 } from "../harness/faults/fault-server.ts";
 import type { Question } from "../harness/faults/fault-server.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const ROUNDS = FULL ? 50 : 2;
-const PAUSED = FULL ? 1000 : 20;
+const ROUNDS = FULL ? 50 : IS_LONG ? 2 : 1;
+const PAUSED = FULL ? 1000 : IS_LONG ? 20 : 8;
 const CALLERS = 8;
 const KILL_WITHIN_MS = 250;
 /** A round answers this many threads; the others stay paused through all of them. */

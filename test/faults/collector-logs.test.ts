@@ -10,10 +10,11 @@ import { protobufRequest, buildSpan, type TestSpan } from "../fakes/otlp.ts";
 import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
 import { uuidOfTrace } from "@holdpoint/collector/assemble/dotted-order.ts";
+import { IS_LONG } from "../harness/long.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
-const KILLS = full ? 20 : 3;
-const RECORDS = full ? 2000 : 240;
+const KILLS = full ? 20 : IS_LONG ? 3 : 1;
+const RECORDS = full ? 2000 : IS_LONG ? 240 : 80;
 const KILL_POINTS = [
   "write before 4",
   "write after 5",

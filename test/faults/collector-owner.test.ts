@@ -7,8 +7,9 @@ import { test } from "node:test";
 import { startBackend } from "../fakes/backend.ts";
 import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const RACES = process.env["HOLDPOINT_FAULTS"] === "full" ? 100 : 4;
+const RACES = process.env["HOLDPOINT_FAULTS"] === "full" ? 100 : IS_LONG ? 4 : 1;
 
 test(`${RACES} times two processes start on one spool: one owner each time, whose work the next one finishes`, async (t) => {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-owner-`);

@@ -24,8 +24,9 @@ import {
 } from "../harness/protocol/thread-page.ts";
 import type { TestServer } from "../harness/server.ts";
 import { type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const ANSWERS = FULL ? 1000 : 5;
+const ANSWERS = FULL ? 1000 : IS_LONG ? 5 : 2;
 const CALLERS = 20;
 /** A thousand answers take minutes on a busy machine. */
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;

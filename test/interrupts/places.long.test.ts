@@ -1,4 +1,4 @@
 import { ROOT } from "../harness/server.ts";
 import { placeTests } from "../oracle/place-tests.ts";
 
-placeTests("pinned", ROOT, ["sqlite", "postgres"]);
+placeTests("pinned", ROOT, ["postgres"]);

@@ -10,6 +10,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test, type TestContext } from "node:test";
 import { startFront, type Front } from "../harness/protocol/front.ts";
+import { testInLong } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { officialClient, openPage, shows, type Page } from "../harness/protocol/sdk-clients.ts";
@@ -151,7 +152,7 @@ describe("pages that stay open", () => {
     for (const page of pages) await page.endsAndGoesOn();
   });
 
-  test("two processes, the one that serves the page is killed (open-page.2)", PATIENCE, async (t) => {
+  testInLong("two processes, the one that serves the page is killed (open-page.2)", PATIENCE, async (t) => {
     const { front, start } = await openPlace(t, { DATABASE_URI: await newDatabase() });
     const second = await start();
     const first = await start({ HOLDPOINT_ROLE: "api" });

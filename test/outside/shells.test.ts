@@ -13,6 +13,7 @@ import type { Cli } from "../../packages/holdpoint/src/cli/client/command-contex
 import { completionScript, SHELLS, type Shell } from "../../packages/holdpoint/src/cli/program/completion.ts";
 import { registerVerbs, type VerbPorts } from "../../packages/holdpoint/src/cli/program/register.ts";
 import { holdpoint } from "../harness/cli.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
@@ -85,7 +86,7 @@ for (const shell of SHELLS) {
     await thread.run({ input: { payload: "Well?" } });
     const [item = ""] = (await thread.open()).map(({ id }) => id);
     const short = thread.threadId.slice(0, 13);
-    for (const [typed, value] of [
+    const values: readonly (readonly [typed: readonly string[], value: string])[] = [
       [["inbox", "show", ""], item.slice(0, 8)],
       [["inbox", "approve", item.slice(0, 8), ""], item.slice(0, 8)],
       [["threads", "show", short.slice(0, 4)], short],
@@ -94,10 +95,12 @@ for (const shell of SHELLS) {
       [["inbox", "ls", "--graph", "ec"], "echo"],
       [["run", "ec"], "echo"],
       [["run", "echo", "--thread", ""], short],
-    ] as const) {
+    ];
+    // The program says what there is: each shell has to ask it.
+    for (const [at, [typed, value]] of (IS_LONG || shell === "bash" ? values : values.slice(-2)).entries()) {
       const words = ["holdpoint", ...typed];
       assert.ok((await offered(shell, words, { HOLDPOINT_URL: server.url })).includes(value), words.join(" "));
-      assert.ok(!(await offered(shell, words)).includes(value), words.join(" "));
+      if (IS_LONG || at === 0) assert.ok(!(await offered(shell, words)).includes(value), words.join(" "));
     }
   });
 }

@@ -1,6 +1,7 @@
 // `npm test` is what a reader runs after `npm ci` of the root. Checked:
 //   first-run.1. No file that it reaches uses an npm project inside the repository, or a program that .ci/run installs.
 //   first-run.2. A file that needs one of them is in test/outside/, and has no test that is skipped without it.
+//   first-run.4. A rule that a test of the long form names is named by one of the others in its file, too.
 //   first-run.3. Every test file is in one suite. .ci/run runs all but the long forms, which run every night.
 // test/no-skips.ts fails a run of `npm test` that skips a test, and .ci/run installs nothing before that run.
 import assert from "node:assert/strict";
@@ -56,7 +57,7 @@ test("no file of npm test needs more than npm ci (first-run.1)", () => {
 });
 
 test("tests of other programs and projects are not skipped without them (first-run.2)", () => {
-  const outside = [...SUITES.rest, ...SUITES.long].filter((path) => path.startsWith("test/outside/"));
+  const outside = SUITES.rest.filter((path) => path.startsWith("test/outside/"));
   assert.ok(outside.length > 5);
   for (const path of outside) assert.doesNotMatch(read(path), /\bskip\b/, path);
 });
@@ -64,7 +65,8 @@ test("tests of other programs and projects are not skipped without them (first-r
 test("every test file is in one suite, and every suite is run (first-run.3)", () => {
   const all = ["packages", "test"].flatMap(filesBelow).filter((path) => path.endsWith(".test.ts"));
   const { first, rest, e2e, long, oldest, "oldest-long": oldestLong } = SUITES;
-  assert.deepEqual([...first, ...rest, ...e2e, ...long].toSorted(), all.toSorted());
+  const only = long.filter((path) => path.endsWith(".long.test.ts"));
+  assert.deepEqual([...first, ...rest, ...e2e, ...only].toSorted(), all.toSorted());
   const again = [...oldest, ...oldestLong];
   assert.equal(new Set(again).size, again.length);
   assert.deepEqual(
@@ -84,6 +86,21 @@ test("every test file is in one suite, and every suite is run (first-run.3)", ()
   const ci = read(".ci/run");
   for (const command of commands) assert.match(ci, new RegExp(`^(?:  )?alone .*\\b${command}$`, "m"), command);
   assert.match(read(".github/workflows/nightly.yml"), /\.ci\/run --long$/m);
+});
+
+/** Rules named by tests of the long form alone. */
+function findLongOnly(text: string): readonly string[] {
+  const [long, others] = [/\btestInLong\(\s*(["`].*)/g, /\btest\(\s*(["`].*)/g].map((form) =>
+    [...text.matchAll(form)].flatMap(([, title = ""]) => title.match(/\b[a-z][\w/-]*\.\d+\b/g) ?? []),
+  );
+  return (long ?? []).filter((rule) => others?.includes(rule) !== true);
+}
+
+test("every rule of a long form has a test in the short one (first-run.4)", () => {
+  const found = SUITES.rest.flatMap((path) => findLongOnly(read(path)).map((rule) => `${path}: ${rule}`));
+  assert.deepEqual(found, []);
+  const planted = 'testInLong("it stands (a.1, a.2)", f); test("it runs (a.2)", f);';
+  assert.deepEqual(findLongOnly(planted.replaceAll("; ", ";\n")), ["a.1"]);
 });
 
 test("a need is found in a file, and in one that it imports (first-run.1)", () => {
