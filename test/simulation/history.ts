@@ -205,7 +205,7 @@ async function perform(
   { op, mark, threadId, state }: Performed,
 ): Promise<Result | { readonly question: string | null } | null> {
   try {
-    if (op.verb === "delete") await deleteThread(agent, threadId);
+    if (op.verb === "delete") await deleteThread(agent, CALLER, threadId);
     else if (op.verb === "cancel") {
       const cancellation = { caller: CALLER, action: "interrupt", reason: "requested", scope: null } as const;
       await cancelRuns(agent, cancellation, { threadId, status: "all" });

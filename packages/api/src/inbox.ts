@@ -201,14 +201,15 @@ export const auditEntry = z
     action: z
       .string()
       .describe(
-        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, voted, votes_cleared, claimed, assigned, released, snoozed, commented, escalated, expired, expiry_refused, bypassed, breakpoints_off, policy_written, policy_revoked",
+        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, voted, votes_cleared, claimed, assigned, released, snoozed, commented, escalated, expired, expiry_refused, bypassed, breakpoints_off; and the administrative acts: policy_written, key_created, thread_deleted, signed_in, …",
       ),
+    entry_kind: z.enum(["decision", "act"]).describe("about a question, or an administrative act"),
     by: z.string(),
-    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email", "policy"]),
+    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email", "policy", "cli"]),
     address: z.string().nullable(),
     user_agent: z.string().nullable(),
     policy_id: z.string().optional().describe("the policy that answered for its author; via is policy then"),
-    thread_id: uuid.describe("of an entry about a policy: its id"),
+    thread_id: uuid.nullable().describe("of an entry about a policy: its id; null for other acts"),
     interrupt_id: z.string().nullable(),
     run_id: z.string().nullable(),
     value: z.unknown(),

@@ -58,6 +58,7 @@ export type AccessEvent =
   | "policies:delete"
   /** The right to write policies for dangerous questions, four eyes and several approvals. */
   | "policies:administrate"
+  | "acts:search"
   | "keys:create"
   | "keys:search"
   | "keys:delete"

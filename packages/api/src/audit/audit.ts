@@ -21,7 +21,7 @@ const foundEntry = auditEntry
     assistant_id: z.string().nullable(),
     node: z.string().nullable(),
     kind: z.enum(["tool_approval", "form", "question", "breakpoint"]).nullable(),
-    title: z.string().nullable().describe("the request of the item, one line"),
+    title: z.string().nullable().describe("the request of the item, one line; of an act, what it is about"),
     answer: z
       .string()
       .nullable()
@@ -42,7 +42,8 @@ export type FoundAuditEntry = z.infer<typeof foundEntry>;
 export const searchAudit = operation("searchAudit", "get", "/audit", {
   tag: TAG,
   access: "threads:search",
-  summary: "Search the audit trail of all threads, newest first: what was decided, by whom, where, and how it ended",
+  summary:
+    "Search the audit trail of all threads, newest first: what was decided, by whom, where, and how it ended; and the administrative acts",
   query: z.object({
     action: z
       .string()
@@ -51,6 +52,12 @@ export const searchAudit = operation("searchAudit", "get", "/audit", {
       .transform((text) => text.split(","))
       .optional()
       .describe("one, or several separated by commas"),
+    kind: z
+      .enum(["decision", "act", "all"])
+      .optional()
+      .describe(
+        "decisions about questions, administrative acts, or both; decision if missing, all with an action. Acts are for administrators",
+      ),
     by: name.optional(),
     via: name.optional(),
     graph_id: name.optional(),
@@ -112,7 +119,7 @@ export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
             ),
           position: z.number().int(),
           last_position: z.number().int().describe("missing entries may be a range"),
-          thread_id: uuid.nullable(),
+          thread_id: z.string().nullable().describe("acts-0 to acts-f: the trails of acts"),
           seq: z.number().int().nullable().describe("the entry's number in the trail of its thread"),
         }),
       )

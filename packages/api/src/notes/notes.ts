@@ -64,6 +64,7 @@ const COMMENT = {
   seq: 2,
   at: "2026-11-21T10:05:30.826Z",
   action: "commented",
+  entry_kind: "decision",
   by: "ann",
   via: "inbox",
   address: null,

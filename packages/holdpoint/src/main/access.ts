@@ -3,6 +3,7 @@
 // Invariants:
 //   main/access.1. One of them decides about every caller: handlers beside keys or sign-in prevent the start.
 //   main/access.2. Sign-in starts complete or not at all: each missing setting is named.
+import type { Refusals } from "@holdpoint/server/auth/refusals.ts";
 import type { CallerSource } from "@holdpoint/server/auth/role-access.ts";
 import type { RoleRule } from "@holdpoint/server/auth/role-rules.ts";
 import type { SignInPorts } from "@holdpoint/server/auth/sign-in.ts";
@@ -30,6 +31,8 @@ export interface OpenedAccess {
   readonly access: Access | null;
   /** Null without sign-in. */
   readonly signIn: SignInPorts | null;
+  /** Null without authentication. */
+  readonly refusals: Refusals | null;
 }
 
 type Deployment = Pick<GraphsConfig, "auth">;
@@ -76,11 +79,13 @@ function gaps(config: AgentConfig, reachable: boolean): readonly ConfigProblem[]
 
 export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
   const { config, graphs, log, storage, clock, prefix } = parts;
+  const { createRefusals, noteRefusals } = await import("@holdpoint/server/auth/refusals.ts");
+  const refusals = createRefusals({ storage, clock, log });
   if (graphs.auth !== null) {
     const { loadAuth } = await import("@holdpoint/server/graphs/extensions/auth-handlers.ts");
-    return { access: await loadAuth(graphs.auth, graphs.folder, log), signIn: null };
+    return { access: noteRefusals(await loadAuth(graphs.auth, graphs.folder, log), refusals), signIn: null, refusals };
   }
-  if (!authenticates(config, graphs)) return { access: null, signIn: null };
+  if (!authenticates(config, graphs)) return { access: null, signIn: null, refusals: null };
   const keys = config.apiKeys ?? [];
   for (const { name, weak } of keys) if (weak) log.warning("api_key_short", { name });
   const [{ createAccessChanges }, { apiKeySource }, { storedKeySource }, { createRoleAccess }] = await Promise.all([
@@ -90,14 +95,15 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     import("@holdpoint/server/auth/role-access.ts"),
   ]);
   const changes = createAccessChanges();
-  const signIn = await openSignIn(parts, changes);
+  const signIn = await openSignIn(parts, changes, refusals);
   const programs: readonly CallerSource[] = [apiKeySource(keys), storedKeySource({ storage, clock })];
   const sources = signIn === null ? programs : [...programs, signIn.sessions.source];
   const people = signIn === null ? null : { path: `${prefix}/auth/sign-in`, rules: signIn.rules };
-  return { access: createRoleAccess(sources, people, { keys, clock }, changes), signIn };
+  const access = createRoleAccess(sources, people, { keys, clock }, changes);
+  return { access: noteRefusals(access, refusals), signIn, refusals };
 }
 
-async function openSignIn(parts: AccessParts, changes: AccessChanges): Promise<SignInPorts | null> {
+async function openSignIn(parts: AccessParts, changes: AccessChanges, refusals: Refusals): Promise<SignInPorts | null> {
   const { config, log, storage, clock, newId, prefix } = parts;
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config;
   if (issuer === null || clientId === null) return null;
@@ -113,6 +119,7 @@ async function openSignIn(parts: AccessParts, changes: AccessChanges): Promise<S
     storage,
     clock,
     log,
+    refusals,
     rules,
     cookies,
     provider: createIdentityProvider({ issuer, clientId, clientSecret, scopes }, clock.monotonic),

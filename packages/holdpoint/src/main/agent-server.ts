@@ -16,6 +16,8 @@ import type { Library } from "@holdpoint/server/graphs/langgraph/library.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productSecrets } from "./host.ts";
 import { openAccess } from "./access.ts";
+import { appendLines } from "./append-lines.ts";
+import { takeBackupActs } from "./command-acts.ts";
 import { chooseNotify } from "./notify.ts";
 import { refuseOthers, warnOfOthers } from "./other-variables.ts";
 import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
@@ -110,6 +112,8 @@ async function startOver(
     engine: await openEngine(config, storage, log),
     webhooks: graphsConfig.webhooks,
     notify: await chooseNotify(config),
+    appendLines,
+    takeCommandActs: config.databaseUri === null ? takeBackupActs(config.dataDir) : null,
     pages: await openRoutes(host, parts, surface),
     gateways: await openGateways(host, parts, surface),
     localServices: config.console

@@ -6,43 +6,15 @@ import { collectorConfig } from "./collect.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { readTableConfig, isReadable, openLog, productSecrets, type Host } from "./host.ts";
+import { createMover } from "./mover.ts";
 import { findOwnPackage } from "./own-package.ts";
-import { withStorage } from "./storage.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
   const { root, nodeRequired, dependencies } = host.product;
   const agentConfig = async () =>
     readTableConfig((await import("@holdpoint/server/server/settings.ts")).AGENT_SETTINGS, host.env);
-  const chooseFolder = async (dataDir: string | undefined): Promise<string> => {
-    const config = await agentConfig();
-    if (dataDir === undefined && config.databaseUri !== null)
-      throw new Error("the data is in PostgreSQL (DATABASE_URI): back it up with pg_dump");
-    return dataDir ?? config.dataDir;
-  };
   return {
-    mover: {
-      backUp: async (dataDir, file) =>
-        (await import("@holdpoint/server/storage/sqlite/backup.ts")).backUp(await chooseFolder(dataDir), file),
-      exportTo: (dataDir, file) =>
-        withStorage(host, dataDir, async (storage, versions) =>
-          (await import("@holdpoint/server/storage/dump/dump-file.ts")).exportFile(storage, versions, file),
-        ),
-      importFrom: (dataDir, file) =>
-        withStorage(host, dataDir, async (storage, versions) =>
-          (await import("@holdpoint/server/storage/dump/dump-file.ts")).importFile(storage, versions, file),
-        ),
-      importLangGraph: async (dataDir, from) => {
-        const [{ readGraphsConfig }, { importLangGraph }] = await Promise.all([
-          import("@holdpoint/server/graphs/config/langgraph-json.ts"),
-          import("@holdpoint/server/graphs/import-langgraph.ts"),
-        ]);
-        const { graphConfig, graphEnv: listed } = await agentConfig();
-        const graphs = readGraphsConfig(await findGraphConfig({ graphConfig }, undefined, host.program), host.env);
-        console.log = console.error; // output of graphs during loading is not part of the result
-        setGraphEnvironment(host.environment, { listed, ...(await productSecrets()), graphs });
-        return withStorage(host, dataDir, (storage) => importLangGraph(storage, graphs, from, Date.now));
-      },
-    },
+    mover: createMover(host, agentConfig),
     template: {
       folder: join(root, "packages/holdpoint/src/cli/template"),
       own: findOwnPackage(host.product),

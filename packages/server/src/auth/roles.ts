@@ -46,6 +46,7 @@ const EVENTS: Readonly<Record<Role, readonly AccessEvent[]>> = {
     "threads:bypass",
     "assistants:administrate",
     "policies:administrate",
+    "acts:search",
     "keys:create",
     "keys:search",
     "keys:delete",

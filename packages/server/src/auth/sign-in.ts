@@ -21,11 +21,14 @@
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
-import type { Person } from "../model/model.ts";
+import { buildAct } from "../model/audit/build-act.ts";
+import type { AuditEntry, Person, Role } from "../model/model.ts";
 import type { AccessRequest, Identity, IdentityProvider, SignInAttempt, SignInStep, Storage } from "../ports/ports.ts";
 import type { Cookies } from "./cookies.ts";
 import { describeGroups, findName, hasUnreadGroups, readPerson, type PersonClaims } from "./person-claims.ts";
 import { claimsNamedBy, findGrant, type RoleRule } from "./role-rules.ts";
+import type { Refusals } from "./refusals.ts";
+import { readOrigin } from "./request-origin.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Reason for a failed sign-in, for its page. */
@@ -52,6 +55,7 @@ export interface SignInPorts {
   readonly claims: PersonClaims;
   /** Names of the keys in the settings. */
   readonly keyNames: ReadonlySet<string>;
+  readonly refusals: Pick<Refusals, "note">;
 }
 
 const ATTEMPT_MS = 10 * 60 * 1000;
@@ -113,6 +117,7 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   const again = !isSecond && [refusal, description].includes("authentication_expired"); // sign-in.9
   const failed = (failure: SignInFailure, reason: string, step: SignInStep | null = null): SignInEnd => {
     ports.log.warning("sign_in_failed", { failure, ...(step === null ? {} : { step }), reason });
+    ports.refusals.note(failure, request);
     return { returnTo, failure, again: false, cookies };
   };
   if (attempt === null) return { returnTo, failure: "expired", again, cookies }; // sign-in.1
@@ -133,10 +138,10 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   if (fault !== null && (grant === null || findName(identity, ports.claims) === null))
     return failed("failed", `the ID token alone has no name or no role: ${fault}; ${seen}`, "userinfo"); // sign-in.10
   if (grant === null) {
-    await loseRole(ports, person); // sign-in.7
+    await loseRole(ports, request, person); // sign-in.7
     return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES: ${seen}`); // sign-in.5
   }
-  const cookie = await enter(ports, request, person, identity);
+  const cookie = await enter(ports, request, { person, role: grant.role, identity });
   if (cookie === null) return failed("name_taken", `${person.name} belongs to another subject or to a key`);
   ports.log.info("signed_in", { name: person.name });
   const open = COOKIE_NAMES.filter((name) => name === place || ports.cookies.read(request, name) !== null);
@@ -168,11 +173,13 @@ function readAttempt({ cookies, clock }: SignInPorts, request: AccessRequest, na
 }
 
 /** sign-in.7. Somebody who never had a role stays unknown. */
-async function loseRole({ storage, sessions, clock }: SignInPorts, person: Person): Promise<void> {
+async function loseRole(ports: SignInPorts, request: AccessRequest, person: Person): Promise<void> {
+  const { storage, sessions, clock } = ports;
   const name = await storage.transaction(async (tx) => {
     const known = await tx.readPerson(person.issuer, person.subject);
     if (known === null) return null;
     await tx.putPerson({ ...person, name: known.name, createdAt: known.createdAt, seenAt: clock.now() });
+    await tx.audit(describeRole(ports, request, { known, role: null, claims: {} }));
     return known.name;
   });
   if (name !== null)
@@ -181,11 +188,12 @@ async function loseRole({ storage, sessions, clock }: SignInPorts, person: Perso
 
 /** Into the directory, with a session. @returns `Set-Cookie`, or null if the name is taken (sign-in.4) */
 async function enter(
-  { storage, sessions, rules, clock, keyNames }: SignInPorts,
+  ports: SignInPorts,
   request: AccessRequest,
-  person: Person,
-  { claims, idToken }: Identity,
+  { person, role, identity }: { readonly person: Person; readonly role: Role; readonly identity: Identity },
 ): Promise<string | null> {
+  const { storage, sessions, rules, clock, keyNames } = ports;
+  const { claims, idToken } = identity;
   const sid = claims["sid"];
   const origin = {
     providerSession: typeof sid === "string" ? sid : null,
@@ -196,9 +204,29 @@ async function enter(
     const known = await tx.readPerson(person.issuer, person.subject);
     const own = known === null ? person : { ...person, name: known.name, createdAt: known.createdAt };
     if (keyNames.has(own.name) || (await tx.keysNamed(own.name)).length > 0) return null; // sign-in.6
-    if (!(await tx.putPerson({ ...own, seenAt: clock.now() }))) return null;
-    return sessions.open(tx, own.name, request, origin);
+    const at = clock.now();
+    if (!(await tx.putPerson({ ...own, seenAt: at }))) return null;
+    const cookie = await sessions.open(tx, own.name, request, origin);
+    const author = { name: own.name, origin: readOrigin(request) };
+    const changed = known === null ? [] : describeRole(ports, request, { known, role, claims: origin.claims });
+    await tx.audit([buildAct(author, { action: "signed_in", at, subject: own.name, fields: { role } }), ...changed]);
+    return cookie;
   });
+}
+
+/** The act of a sign-in with another role than the directory gave. The claims of the earlier sign-in are not stored. */
+function describeRole(
+  { rules, clock }: SignInPorts,
+  request: AccessRequest,
+  { known, role, claims }: { readonly known: Person; readonly role: Role | null; readonly claims: JsonObject },
+): readonly AuditEntry[] {
+  const before = { ...claims, ...(known.email === null ? {} : { email: known.email }) };
+  const from = findGrant(rules, known.groups, before)?.role ?? null;
+  if (from === role) return [];
+  const author = { name: known.name, origin: readOrigin(request) };
+  return [
+    buildAct(author, { action: "role_changed", at: clock.now(), subject: known.name, fields: { from, to: role } }),
+  ];
 }
 
 /** The path as a page of this server; anything else leads to `fallback` (sign-in.3). */

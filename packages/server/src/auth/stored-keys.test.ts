@@ -29,9 +29,9 @@ test("a key names its caller until it is revoked; the storage has its hash only 
   assert.ok(!JSON.stringify(await storage.read((tx) => tx.keys())).includes(key.slice("hp_".length)));
   assert.equal(await as(`${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`), null);
   assert.equal(await as(stored.hash), null);
-  await revokeKey(ports, stored.keyId);
+  await revokeKey(ports, ADMIN, stored.keyId);
   assert.equal(await as(key), null);
-  await assert.rejects(revokeKey(ports, stored.keyId), { code: "key_not_found" });
+  await assert.rejects(revokeKey(ports, ADMIN, stored.keyId), { code: "key_not_found" });
 });
 
 test("a key is refused from the moment of its expiry on", async (t) => {

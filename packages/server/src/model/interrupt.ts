@@ -1,5 +1,6 @@
 // Interrupt: a question of a node with its answer, the audit trail of both, and messages about it.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { ActAction, DecisionAction } from "./audit-actions.ts";
 import type { Origin } from "./caller.ts";
 
 export type InterruptState = "open" | "answered" | "abandoned";
@@ -129,36 +130,10 @@ export interface AnswerRecord {
   readonly value: Json;
 }
 
-export type AuditAction =
-  | "answered"
-  | "answered_as_fork"
-  | "continued"
-  | "abandoned"
-  | "cancelled"
-  | "reopened"
-  /** Counted towards a decision, which needs more answers. */
-  | "voted"
-  /** The payload or its schema changed, so the votes no longer count. */
-  | "votes_cleared"
-  | "assigned"
-  | "snoozed"
-  | "commented"
-  | "escalated"
-  | "claimed"
-  | "released"
-  | "expired"
-  /** An edit in the name of a node, or a command that went to one, bypassed the interrupt. */
-  | "bypassed"
-  /** A run disabled breakpoints compiled into its graph. */
-  | "breakpoints_off"
-  /** The deadline passed, but its action was refused. The interrupt stays open. */
-  | "expiry_refused"
-  /** About a policy: the thread of the entry is its id. */
-  | "policy_written"
-  | "policy_revoked";
+export type AuditAction = DecisionAction | ActAction;
 
 /** Channel of an action. */
-export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a" | "slack" | "email" | "policy";
+export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a" | "slack" | "email" | "policy" | "cli";
 
 export interface AuditEntry {
   readonly threadId: string;

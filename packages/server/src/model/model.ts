@@ -15,6 +15,7 @@
 //   assistant-defaults.ts  configs of built-in assistants from the settings
 //   built-in-assistant.ts  ids of built-in assistants
 //   audit-author.ts        the author of an audit entry
+//   audit-actions.ts       what audit entries say: decisions and acts
 //   empty-write-set.ts     no pending writes
 //   protocol-lines.ts      lines of the thread protocol in event logs
 export type * from "./assistant.ts";

@@ -209,7 +209,7 @@ export interface RunWebhook {
 export type NewRunWebhook = Pick<RunWebhook, "url" | "format" | "headers"> & { readonly webhookId: string | null };
 
 /** The way of a delivery. `notice`: an event that the notification rules turn into deliveries. */
-export type DeliveryChannel = "http" | "notice" | "slack" | "email";
+export type DeliveryChannel = "http" | "notice" | "slack" | "email" | "audit";
 
 /** Outbox row: one delivery, or a part of one. */
 export interface Webhook {

@@ -10,6 +10,10 @@ export interface AccessRequest {
   /** Path and query, as received. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Absent where the caller of this process made the request. */
+  readonly remoteAddress?: string;
+  /** The gateway that passes the request on. */
+  readonly via?: "mcp" | "a2a";
   /** The renewed check of an open stream, which is no use of a session. */
   readonly isRecheck?: boolean;
 }

@@ -204,13 +204,16 @@ export interface AuditTx {
     threadId: string,
     page?: { readonly after: number; readonly limit: number },
   ): Awaitable<readonly AuditRecord[]>;
+  /** Positions up to which a destination has the chains, by chain. */
+  forwardedAudit(destination: string): Awaitable<ReadonlyMap<number, number>>;
+  putForwardedAudit(destination: string, places: ReadonlyMap<number, number>): Awaitable<void>;
   searchAudit(query: AuditQuery): Awaitable<AuditRows>;
   auditHeads(): Awaitable<readonly AuditHead[]>;
   /** Entries and traces of deleted ones after a position, in order. */
   auditLinks(chain: number, after: number, limit: number): Awaitable<readonly AuditLink[]>;
   /** The number of entries in no chain that has a head. */
   unchainedAudit(): Awaitable<number>;
-  /** Those of these threads that exist, with the latest time before which their entries were deleted by age. */
+  /** Those of these threads that exist, and the trails of acts, with the latest time before which their entries were deleted by age. */
   auditedThreads(threadIds: readonly string[]): Awaitable<readonly AuditedThread[]>;
   /** Numbers without an entry or a trace of one, in the next threads with entries after `threadId`. */
   auditGaps(threadId: string, limit: number): Awaitable<AuditGaps>;

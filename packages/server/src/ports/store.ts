@@ -1,6 +1,6 @@
 // Ports of the long-term memory: the store, its rows in storage, and the embedder.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
-import type { Scope, StoreItem, StoreVector } from "../model/model.ts";
+import type { Caller, Scope, StoreItem, StoreVector } from "../model/model.ts";
 import type { TenantTx } from "./tenants.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 
@@ -115,7 +115,12 @@ export interface Store {
   get(namespace: readonly string[], key: string, refreshTtl: boolean | null, scope?: Scope): Promise<StoreItem | null>;
   /** Resolves once the item is durable. */
   put(request: StorePut): Promise<void>;
-  delete(namespace: readonly string[], key: string, scope?: Scope): Promise<void>;
+  /** @param given an author makes the deletion an act in the audit trail: those of graphs are none */
+  delete(
+    namespace: readonly string[],
+    key: string,
+    given?: { readonly scope?: Scope; readonly author?: Caller | null },
+  ): Promise<void>;
   /** Values are read on demand: each item appears in its state at that moment, and only while it matches. */
   search(request: StoreSearch): Promise<AsyncIterable<FoundItem>>;
   listNamespaces(request: NamespaceSearch): Promise<readonly (readonly string[])[]>;

@@ -48,22 +48,26 @@ async function requireMayDecide(
 
 export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
-    route(contract.createAssistant, async ({ body, scope, ask }) => {
+    route(contract.createAssistant, async ({ body, caller, scope, ask }) => {
       await requireMayDecide(body.metadata, {}, ask);
       const assistantId = body.assistant_id ?? null;
       const ifExists = body.if_exists ?? "raise";
       const mayBeThere = assistantId !== null && ifExists === "do_nothing";
       const readable = mayBeThere ? await ask("assistants:read", { assistant_id: assistantId }) : null;
-      const assistant = await createAssistant(agent, scope, readable, {
-        assistantId,
-        graphId: body.graph_id,
-        name: body.name ?? "Untitled",
-        description: body.description ?? null,
-        metadata: body.metadata ?? {},
-        config: body.config ?? {},
-        context: body.context === undefined ? {} : body.context,
-        ifExists,
-      });
+      const assistant = await createAssistant(
+        agent,
+        { caller, scope, readable },
+        {
+          assistantId,
+          graphId: body.graph_id,
+          name: body.name ?? "Untitled",
+          description: body.description ?? null,
+          metadata: body.metadata ?? {},
+          config: body.config ?? {},
+          context: body.context === undefined ? {} : body.context,
+          ifExists,
+        },
+      );
       return json(serializeAssistant(assistant));
     }),
     route(contract.searchAssistants, async ({ body, scope }) => {
@@ -82,21 +86,23 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.getAssistant, async ({ ids }) =>
       json(serializeAssistant(await getAssistant(agent, id(ids, "assistant_id")))),
     ),
-    route(contract.patchAssistant, async ({ ids, body, scope, ask }) => {
+    route(contract.patchAssistant, async ({ ids, body, caller, scope, ask }) => {
       await requireMayDecide(body.metadata, ids, ask);
-      return json(serializeAssistant(await patchAssistant(agent, scope, id(ids, "assistant_id"), toPatch(body))));
+      const patched = await patchAssistant(agent, { caller, scope }, id(ids, "assistant_id"), toPatch(body));
+      return json(serializeAssistant(patched));
     }),
-    route(contract.deleteAssistant, async ({ ids, query, scope, ask }) =>
-      json([await deleteAssistant(agent, id(ids, "assistant_id"), { scope, ask, withThreads: query.delete_threads })]),
-    ),
+    route(contract.deleteAssistant, async ({ ids, query, caller, scope, ask }) => {
+      const deletion = { caller, scope, ask, withThreads: query.delete_threads };
+      return json([await deleteAssistant(agent, id(ids, "assistant_id"), deletion)]);
+    }),
     route(contract.listVersions, async ({ ids, body }) => {
       const query = { metadata: body.metadata ?? null, limit: body.limit, offset: body.offset };
       const versions = await listVersions(agent, id(ids, "assistant_id"), query);
       return listReply(streamTexts(versions, serializeAssistantVersion));
     }),
-    route(contract.setLatest, async ({ ids, body, scope, ask }) => {
+    route(contract.setLatest, async ({ ids, body, caller, scope, ask }) => {
       const right = await askRight(ask, "assistants:administrate", { metadata: {}, ...ids });
-      const latest = { scope, version: body.version, right };
+      const latest = { caller, scope, version: body.version, right };
       return json(serializeAssistant(await setLatestVersion(agent, id(ids, "assistant_id"), latest)));
     }),
     route(contract.getGraph, async ({ ids, query }) =>

@@ -55,8 +55,8 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       await requireMayDisable(agent, ask, { assistantId, threadId, ...given });
       return json(serializeCron(await patchCron(agent, { caller, scope }, cronId, toPatch(body))));
     }),
-    route(contract.deleteCron, async ({ ids }) => {
-      await deleteCron(agent, id(ids, "cron_id"));
+    route(contract.deleteCron, async ({ ids, caller }) => {
+      await deleteCron(agent, caller, id(ids, "cron_id"));
       return NO_CONTENT;
     }),
   ];

@@ -19,6 +19,7 @@ import type { JsonBody } from "@holdpoint/base/http/server/body.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { fromAccessValue, isRunEvent, toAccessValue } from "../auth/handler-value.ts";
 import { ANONYMOUS, type Ask, authorize } from "../auth/authorize.ts";
+import { readOrigin } from "../auth/request-origin.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
@@ -135,16 +136,9 @@ function lastingReply(reply: HttpReply, { agent, access, request, caller, isSame
 }
 
 const NO_BODY: JsonBody = { value: undefined, text: "" };
-const USER_AGENT_UNITS_MAX = 256;
-
 /** The caller with the origin of the call, for the audit trail. */
-export function withOrigin(
-  caller: Caller,
-  { remoteAddress, headers, via }: Pick<HttpRequest, "remoteAddress" | "headers" | "via">,
-): Caller {
-  const userAgent = headers["user-agent"]?.slice(0, USER_AGENT_UNITS_MAX) ?? null;
-  const gateway = via === undefined ? {} : { via };
-  return { ...caller, origin: { address: remoteAddress, userAgent, ...gateway } };
+export function withOrigin(caller: Caller, request: Pick<HttpRequest, "remoteAddress" | "headers" | "via">): Caller {
+  return { ...caller, origin: readOrigin(request) };
 }
 
 interface Admitted<Query, Body> {

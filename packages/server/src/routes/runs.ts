@@ -69,8 +69,8 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       else await waiting?.result;
       return ended || waiting !== null ? NO_CONTENT : { status: 202, body: null };
     }),
-    route(contract.deleteRun, async ({ ids }) => {
-      await deleteRun(agent, id(ids, "thread_id"), id(ids, "run_id"));
+    route(contract.deleteRun, async ({ ids, caller }) => {
+      await deleteRun(agent, caller, id(ids, "thread_id"), id(ids, "run_id"));
       return NO_CONTENT;
     }),
     route(contract.addRunWebhook, async ({ ids, body }) => {

@@ -28,8 +28,8 @@ export function storeRoutes({ store, graphs, tenants }: AgentContext): readonly 
       const item = await store.get(query.namespace, query.key, query.refresh_ttl, scope);
       return json(item === null ? null : serializeStoreItem(item, null));
     }),
-    route(contract.deleteItem, async ({ body, scope }) => {
-      await store.delete(body.namespace, body.key, scope);
+    route(contract.deleteItem, async ({ body, caller, scope }) => {
+      await store.delete(body.namespace, body.key, { scope, author: caller });
       return NO_CONTENT;
     }),
     route(contract.searchItems, async ({ body, scope }) => {

@@ -99,11 +99,11 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
       const patch = { metadata: body.metadata, ttl: undefined, scope };
       return threadReply(await patchThread(agent, id(ids, "thread_id"), patch));
     }),
-    route(contract.pruneThreads, async ({ body, scope }) =>
-      json({ pruned_count: await pruneThreads(agent, scope, body.thread_ids, body.strategy) }),
+    route(contract.pruneThreads, async ({ body, caller, scope }) =>
+      json({ pruned_count: await pruneThreads(agent, { caller, scope }, body.thread_ids, body.strategy) }),
     ),
-    route(contract.deleteThread, async ({ ids }) => {
-      await deleteThread(agent, id(ids, "thread_id"));
+    route(contract.deleteThread, async ({ ids, caller }) => {
+      await deleteThread(agent, caller, id(ids, "thread_id"));
       return NO_CONTENT;
     }),
     route(contract.copyThread, async ({ ids, caller, ask }) => {

@@ -1,7 +1,8 @@
 // Runs: read, list and delete.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
-import type { Run, RunStatus } from "../model/model.ts";
+import { buildAct } from "../model/audit/build-act.ts";
+import type { Caller, Run, RunStatus } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { readRows } from "../context/read-rows.ts";
 import type { WaitResult } from "../context/services.ts";
@@ -35,7 +36,7 @@ export function isGone(error: unknown): boolean {
 export const DELETED: WaitResult = { kind: "gone", why: "deleted" };
 
 /** @throws {ApiError} `run_active` */
-export async function deleteRun(agent: AgentContext, threadId: string, runId: string): Promise<void> {
+export async function deleteRun(agent: AgentContext, caller: Caller, threadId: string, runId: string): Promise<void> {
   await agent.storage.transaction(async (tx) => {
     const run = await requireRun(tx, threadId, runId);
     if (isActive(run.status)) throw new ApiError("run_active", "Cancel the run before deleting it.");
@@ -45,6 +46,8 @@ export async function deleteRun(agent: AgentContext, threadId: string, runId: st
       throw new ApiError("run_active", detail, { interrupt_id: asked.interruptId });
     }
     await tx.deleteRun(runId);
+    const fields = { thread_id: threadId };
+    await tx.audit([buildAct(caller, { action: "run_deleted", at: agent.clock.now(), subject: runId, fields })]);
   });
 }
 

@@ -21,7 +21,8 @@ import { createReseal } from "./reseal.ts";
 import { createRetention } from "./retention.ts";
 import { createServerContext, type ServerContext, countSlots } from "./server-context.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
-import type { AgentConfig } from "./settings.ts";
+import { AGENT_SETTINGS, type AgentConfig } from "./settings.ts";
+import { noteStart } from "./settings-act.ts";
 
 export interface AgentServer extends Service {
   /** Throws if embedded. */
@@ -73,7 +74,14 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const register = (): Promise<void> => registerGraphs(context.agent, assistantDefaults(config.graphConfig));
   const parts = group(
     "agent server",
-    listParts(config, ports, context, { http: embeddedListener ?? http, opened, graphs: part("graphs", register) }),
+    listParts(config, ports, context, {
+      http: embeddedListener ?? http,
+      opened,
+      graphs: part("graphs", async () => {
+        await register();
+        await noteStart(context.agent, config.role, AGENT_SETTINGS, config);
+      }),
+    }),
   );
   return {
     name: parts.name,
@@ -113,8 +121,8 @@ function createPort(
 /** The parts in the order of their start. They stop in reverse. */
 function listParts(
   config: AgentConfig,
-  { engine, store, threadTtl, signIn, storage, clock, log }: AgentServerPorts,
-  { agent, worker, events, compaction, inbox, webhooks, notify, crons, search }: ServerContext,
+  { engine, store, threadTtl, signIn, refusals, takeCommandActs, storage, clock, log }: AgentServerPorts,
+  { agent, worker, events, compaction, inbox, webhooks, notify, forward, crons, search }: ServerContext,
   { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
 ): readonly Service[] {
   // The worker starts before the port opens, and stops before the port closes (agent-server.1, agent-server.2). If the
@@ -130,6 +138,8 @@ function listParts(
     { name: "claiming", start: () => worker.start(), stop: stopWorker, stopMs },
     webhooks,
     ...(notify?.watch ? [notify.watch] : []),
+    ...(forward === null ? [] : [forward.watch]),
+    ...(refusals === null ? [] : [refusals]),
     http,
     opened,
     events,
@@ -148,6 +158,7 @@ function listParts(
       auditMs: config.keepAuditMs,
       expirePaused: config.expirePaused,
       everyMs: threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
+      takeCommandActs,
       sweepSessions: signIn === null ? null : () => signIn.sessions.sweep(),
     }),
   ];

@@ -6,6 +6,7 @@ import { createFakeClock } from "../../../../test/fakes/clock.ts";
 import { createIdSource } from "@holdpoint/base/ids.ts";
 import { openStorage, SILENT } from "../../../../test/harness/storage/sqlite-storage.ts";
 import type { AgentContext } from "../context/context.ts";
+import { chooseActTrail } from "../model/audit-actions.ts";
 import type { Thread } from "../model/model.ts";
 import { threadRecord } from "../model/testkit.ts";
 import { createRetention } from "./retention.ts";
@@ -17,6 +18,7 @@ const KEPT_FOREVER = {
   runsMs: 0,
   checkpointsMs: 0,
   auditMs: 0,
+  takeCommandActs: null,
   expirePaused: false,
   everyMs: MINUTE_MS,
   sweepSessions: null,
@@ -25,6 +27,8 @@ const KEPT_FOREVER = {
 interface Bench {
   readonly insertExpired: (count: number) => Promise<void>;
   readonly left: () => Promise<number>;
+  /** Acts about the deletion of so many threads at once. */
+  readonly countActs: (threads: number) => Promise<number>;
   /** @returns the pause until the next sweep, once the one that is due has ended */
   readonly sweepAfter: (ms: number) => Promise<number>;
 }
@@ -59,6 +63,10 @@ async function setUp(t: TestContext): Promise<Bench> {
         for (let n = 0; n < count; n++) await tx.insertThread(expired());
       }),
     left: async () => (await storage.transaction((tx) => tx.expiredThreads(clock.now(), 10_000, false))).length,
+    async countActs(threads) {
+      const acts = await storage.read((tx) => tx.listAudit(chooseActTrail(`${threads} threads`)));
+      return acts.filter(({ value }) => JSON.stringify(value).includes(`"deleted":${threads},`)).length;
+    },
     async sweepAfter(ms) {
       const [[pause]] = await Promise.all([once(timers, "set") as Promise<[number]>, time.advance(ms)]);
       return pause;
@@ -67,12 +75,13 @@ async function setUp(t: TestContext): Promise<Bench> {
 }
 
 test("a sweep that leaves expired threads is followed by the next one after a second (server/retention.4)", async (t) => {
-  const { insertExpired, left, sweepAfter } = await setUp(t);
+  const { insertExpired, left, countActs, sweepAfter } = await setUp(t);
   await insertExpired(A_SWEEP + 5);
   assert.equal(await sweepAfter(MINUTE_MS), 1000);
   assert.equal(await left(), 5);
   assert.equal(await sweepAfter(1000), MINUTE_MS);
   assert.equal(await left(), 0);
+  assert.deepEqual([await countActs(200), await countActs(5)], [10, 1]); // one of each step
 });
 
 test("a sweep that deletes everything is followed by the next one after the interval (server/retention.4)", async (t) => {

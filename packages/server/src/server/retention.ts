@@ -11,9 +11,12 @@
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../context/context.ts";
+import { buildAct, SERVER } from "../model/audit/build-act.ts";
+import { ACT_TRAILS } from "../model/audit-actions.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../runs/accept/run-request.ts";
 import { sweepEvents } from "../runs/streams/join-stream.ts";
 import { pruneEach } from "../threads/delete-threads.ts";
+import type { TakeCommandActs } from "./server-ports.ts";
 
 /** Retention times; 0 keeps data forever. */
 export interface RetentionOptions {
@@ -25,6 +28,8 @@ export interface RetentionOptions {
   readonly everyMs: number;
   /** Deletes sessions of people that have ended; null without sign-in. */
   readonly sweepSessions: (() => Promise<void>) | null;
+  /** Null without a data folder. */
+  readonly takeCommandActs: TakeCommandActs | null;
 }
 
 const STEP_THREADS = 200;
@@ -46,6 +51,8 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
       await storage.transaction((tx) => tx.deleteIdempotencyBefore(clock.now() - IDEMPOTENCY_KEPT_MS));
       await sweepEvents(agent);
       await options.sweepSessions?.();
+      await recordCommands(agent, options);
+      await deleteOldActs(agent, options);
       let pruned = 0;
       for (let step = 0; step < STEPS_MAX; step++) {
         const result = await pruneStep(agent, options, place);
@@ -67,6 +74,7 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
   return {
     name: "retention",
     async start() {
+      await recordCommands(agent, options);
       schedule(options.everyMs);
     },
     async stop() {
@@ -83,13 +91,33 @@ async function expireThreads(agent: AgentContext, { expirePaused }: RetentionOpt
   for (let step = 0; step < STEPS_MAX; step++) {
     const due = await storage.transaction((tx) => tx.expiredThreads(clock.now(), STEP_THREADS, expirePaused)); // server/retention.1
     if (due.length === 0) return false;
-    await pruneEach(agent, due, ({ ttlStrategy }) => ttlStrategy);
+    await pruneEach(agent, SERVER, due, ({ ttlStrategy }) => ttlStrategy);
     const paused = due.filter(({ status }) => status === "interrupted").map(({ threadId }) => threadId);
     if (paused.length > 0) log.warning("paused_threads_expired", { threads: paused });
     log.info("threads_expired", { threads: due.length });
     if (due.length < STEP_THREADS) return false;
   }
   return true;
+}
+
+async function recordCommands({ storage, log }: AgentContext, { takeCommandActs }: RetentionOptions): Promise<void> {
+  try {
+    await takeCommandActs?.((act) => storage.transaction((tx) => tx.audit([act])));
+  } catch (error) {
+    log.warning("command_acts_unread", { reason: describeError(error).message });
+  }
+}
+
+async function deleteOldActs({ storage, clock, log }: AgentContext, { auditMs }: RetentionOptions): Promise<void> {
+  if (auditMs === 0) return;
+  const before = clock.now() - auditMs;
+  let deleted = 0;
+  for (const trail of ACT_TRAILS) {
+    const [oldest] = await storage.read((tx) => tx.listAudit(trail, { after: 0, limit: 1 }));
+    if (oldest !== undefined && oldest.at < before)
+      deleted += await storage.transaction((tx) => tx.deleteAuditBefore(trail, before));
+  }
+  if (deleted > 0) log.info("retention_pruned", { runs: 0, checkpoints: 0, audit_entries: deleted });
 }
 
 interface PruneStep {
@@ -116,6 +144,8 @@ async function pruneStep(agent: AgentContext, options: RetentionOptions, place: 
     }
     const pruned = runs + checkpoints + entries;
     if (pruned > 0) log.info("retention_pruned", { runs, checkpoints, audit_entries: entries });
+    if (runs > 0)
+      await tx.audit([buildAct(SERVER, { action: "runs_pruned", at: now, subject: `${runs} runs`, fields: { runs } })]);
     return { next: threads.length < STEP_THREADS ? null : (threads.at(-1)?.threadId ?? null), pruned };
   });
 }

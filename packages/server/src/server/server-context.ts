@@ -9,6 +9,7 @@ import { type CronScheduler, createCronScheduler } from "../runs/crons/cron-sche
 import { type Compaction, createCompaction } from "../events/compaction.ts";
 import { type EventHub, type EventLimits, createEventHub } from "../events/event-hub.ts";
 import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
+import { type AuditForward, createAuditForward } from "../inbox/audit/forward-audit.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
 import { answerByPolicy } from "../policies/answer-by-policy.ts";
 import { createWorker } from "../runs/execute/worker.ts";
@@ -16,6 +17,7 @@ import { createSearchIndexer, type SearchIndexer } from "../inbox/search/search-
 import type { Worker } from "../context/services.ts";
 import { createNotifier } from "../webhooks/interrupt-notifier.ts";
 import { type Webhooks, createWebhooks } from "../webhooks/webhook-sender.ts";
+import { createAuditSender } from "./audit-sender.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { Notify } from "./notify-service.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
@@ -29,6 +31,8 @@ export interface ServerContext {
   readonly webhooks: Webhooks;
   /** Null without notification rules. */
   readonly notify: Notify | null;
+  /** Null without a destination. */
+  readonly forward: AuditForward | null;
   readonly worker: Worker;
   readonly crons: CronScheduler;
   readonly search: SearchIndexer;
@@ -61,7 +65,8 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   });
   inbox.onAnswered(links.counted.onAnswer);
   if (notify?.watch) inbox.onAdded(notify.watch.opened);
-  const webhooks = createServerWebhooks(config, ports, links, notify);
+  const forward = createForward(config, ports, () => webhooks.wake());
+  const webhooks = createServerWebhooks(config, ports, links, { notify, forward });
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
   const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: chooseFormat(config.notifyUrl) };
   const notifier = createNotifier(target, links.publicUrl, ports.notify !== null, notify?.addresses ?? null);
@@ -99,7 +104,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   };
   const crons = createCronScheduler(agent);
   const search = createSearchIndexer(agent, isSearched(config));
-  return { agent, events, compaction, inbox, webhooks, notify, worker, crons, search };
+  return { agent, events, compaction, inbox, webhooks, notify, forward, worker, crons, search };
 }
 
 function createServerTenants(
@@ -117,11 +122,22 @@ function createServerNotify(
   return notify?.({ storage, clock, log, publicUrl, wakeOutbox, roleRules: signIn?.rules ?? null }) ?? null;
 }
 
+function createForward(
+  { auditForward }: AgentConfig,
+  { storage, clock, log, appendLines, versions }: AgentServerPorts,
+  wakeOutbox: () => void,
+): AuditForward | null {
+  if (auditForward === null) return null;
+  const agent = `holdpoint/${versions.holdpoint}`;
+  const send = createAuditSender(auditForward, { appendLines, clock, agent });
+  return createAuditForward(auditForward.place, { storage, clock, log, random: Math.random, send, wakeOutbox });
+}
+
 function createServerWebhooks(
   config: AgentConfig,
   ports: AgentServerPorts,
   links: ServerLinks,
-  notify: Notify | null,
+  { notify, forward }: Pick<ServerContext, "notify" | "forward">,
 ): Webhooks {
   const { storage, clock, log, surface } = ports;
   return createWebhooks(
@@ -143,7 +159,7 @@ function createServerWebhooks(
           : guardedPost(post, policy, { ...limits, signal }, { resolve: resolveHost, clock }),
       isOwnRoute: (path) => surface.app?.claim("POST", path) === "first",
       onOutcome: links.counted.onWebhook,
-      channels: notify?.channels ?? {},
+      channels: { ...notify?.channels, ...(forward === null ? {} : { audit: forward.deliver }) },
     },
   );
 }

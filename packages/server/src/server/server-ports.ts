@@ -7,7 +7,7 @@ import type { Metrics } from "@holdpoint/base/metrics.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { Loopback } from "@holdpoint/base/http/server/loopback-client.ts";
 import type { SignInPorts } from "../auth/sign-in.ts";
-import type { Policy, TenantLimits } from "../model/model.ts";
+import type { AuditEntry, Policy, TenantLimits } from "../model/model.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
 import type { Versions } from "../routes/meta.ts";
 import type { Ttl } from "../threads/new-thread.ts";
@@ -24,10 +24,16 @@ export interface AgentServerPorts {
   readonly access: Access | null;
   /** Null without sign-in. */
   readonly signIn: SignInPorts | null;
+  /** Null without authentication. */
+  readonly refusals: Service | null;
   readonly surface: Surface;
   readonly webhooks: WebhookPolicy;
   /** Null without notification rules. */
   readonly notify: CreateNotify | null;
+  /** Null without a data folder. */
+  readonly takeCommandActs: TakeCommandActs | null;
+  /** Appends to a file, and resolves once the lines are on disk. */
+  readonly appendLines: (path: string, lines: string) => Promise<void>;
   /** Routes outside the contract: pages. */
   readonly pages: readonly HttpRoute[];
   /** Routes of other protocols, which call the API in the name of their callers. */
@@ -46,6 +52,9 @@ export interface AgentServerPorts {
   /** A host program passes the requests: no port opens, and the host checks the Host header. */
   readonly embedded: boolean;
 }
+
+/** Acts that commands left beside the data of this server. @param record of one, which is left until this resolves */
+export type TakeCommandActs = (record: (act: AuditEntry) => Promise<void>) => Promise<void>;
 
 /** The server, as its gateways use it. */
 export interface GatewayServer {

@@ -12,6 +12,7 @@ import {
   ShownReason,
 } from "@holdpoint/base/config/config.ts";
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
+import { auditForwardSetting } from "./audit-sender.ts";
 import { apiKeysSetting } from "../auth/api-keys.ts";
 import { SIGN_IN_SETTINGS } from "./sign-in-settings.ts";
 import { ENCRYPTION_SETTINGS } from "@holdpoint/base/config/encryption-settings.ts";
@@ -163,6 +164,10 @@ export const AGENT_SETTINGS = {
   keepAuditMs: durationMs("HOLDPOINT_KEEP_AUDIT", 730 * DAY_MS, FOR_EVER, {
     meaning: "Age at which entries of the audit trail are deleted; 0 keeps them as long as their thread.",
   }),
+  auditForward: auditForwardSetting(
+    "HOLDPOINT_AUDIT_FORWARD",
+    "File to which every entry of the audit trail is appended as a JSON line, or http(s) address to which such lines are posted.",
+  ),
   expirePaused: boolean("HOLDPOINT_EXPIRE_PAUSED_THREADS", false, {
     meaning: "Paused threads also expire at the end of their time to live.",
   }),

@@ -14,6 +14,7 @@ import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
+import { buildAct } from "../model/audit/build-act.ts";
 import type { StoreItem, StoreVector } from "../model/model.ts";
 import type { Embedder, FoundItem, NamespaceSearch, Storage, Store, StorePut, StoreSearch } from "../ports/ports.ts";
 import { COMPARE_MAX, findItems, SCAN_MAX, readItems, type StoreQuery } from "./search-store.ts";
@@ -98,13 +99,17 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
         if (tenant !== undefined) await tx.ownStoreItem(namespace, key, tenant.name);
       });
     },
-    async delete(namespace, key, scope = null) {
+    async delete(namespace, key, { scope = null, author = null } = {}) {
       checkNamespace(namespace);
       checkKey(key);
       await storage.transaction(async (tx) => {
-        const item = scope === null ? null : await tx.storeItem(namespace, key, clock.now());
+        const at = clock.now();
+        const item = scope === null && author === null ? null : await tx.storeItem(namespace, key, at);
         if (item !== null && !itemInScope(item, scope)) return; // store-scope.2
         await tx.deleteStoreItem(namespace, key);
+        if (author === null || item === null) return;
+        const fields = { namespace, key };
+        await tx.audit([buildAct(author, { action: "store_item_deleted", at, subject: key, fields })]);
       });
     },
     search: (request) => search(request, options, ports),

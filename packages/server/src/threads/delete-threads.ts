@@ -2,13 +2,20 @@
 // Invariants:
 //   delete-threads.1. Deletion wins: it fences a run in progress on the thread, and no write restores the thread.
 import type { AgentContext } from "../context/context.ts";
-import type { Interrupt, Run, Scope, Thread, TtlStrategy } from "../model/model.ts";
+import { type ActAuthor, buildAct } from "../model/audit/build-act.ts";
+import type { Caller, Interrupt, Run, Scope, Thread, TtlStrategy } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { openItems, requireThread } from "./find-thread.ts";
 
-export async function deleteThread(agent: AgentContext, threadId: string): Promise<void> {
-  const gone = await agent.storage.transaction(async (tx) => takeAway(tx, await requireThread(tx, threadId)));
+/** @param author null as a part of another act */
+export async function deleteThread(agent: AgentContext, author: Caller | null, threadId: string): Promise<void> {
+  const gone = await agent.storage.transaction(async (tx) => {
+    const taken = await takeAway(tx, await requireThread(tx, threadId));
+    if (author !== null)
+      await tx.audit([buildAct(author, { action: "thread_deleted", at: agent.clock.now(), subject: threadId })]);
+    return taken;
+  });
   announceDeleted(agent, gone);
 }
 
@@ -39,7 +46,7 @@ const PRUNE_STEP = 50;
 /** Skips missing threads and threads outside the scope; `keep_latest` also skips busy ones. */
 export async function pruneThreads(
   agent: AgentContext,
-  scope: Scope,
+  { caller, scope }: { readonly caller: Caller; readonly scope: Scope },
   threadIds: readonly string[],
   strategy: TtlStrategy,
 ): Promise<number> {
@@ -54,14 +61,15 @@ export async function pruneThreads(
       }
       return found;
     });
-    pruned += await pruneEach(agent, threads, () => strategy);
+    pruned += await pruneEach(agent, caller, threads, () => strategy);
   }
   return pruned;
 }
 
-/** In one transaction. @returns the number of pruned threads */
+/** In one transaction, with one act. @returns the number of pruned threads */
 export async function pruneEach(
   agent: AgentContext,
+  author: ActAuthor,
   threads: readonly Thread[],
   chooseStrategy: (thread: Thread) => TtlStrategy,
 ): Promise<number> {
@@ -78,7 +86,11 @@ export async function pruneEach(
         kept++;
       }
     }
-    return { gone: deletedThreads, pruned: kept + deletedThreads.length };
+    const deleted = deletedThreads.length;
+    const done = { subject: `${deleted + kept} threads`, fields: { deleted, kept_latest: kept } };
+    if (deleted + kept > 0)
+      await tx.audit([buildAct(author, { action: "threads_pruned", at: agent.clock.now(), ...done })]);
+    return { gone: deletedThreads, pruned: kept + deleted };
   });
   for (const one of gone) announceDeleted(agent, one);
   return pruned;

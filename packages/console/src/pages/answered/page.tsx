@@ -83,8 +83,9 @@ function AnsweredPage(): ReactNode {
   );
 }
 
-/** The item with its audit trail, or its thread. */
-function linkTarget({ thread_id: threadId, interrupt_id: interruptId, kind }: FoundAuditEntry) {
+/** The item with its audit trail, or its thread; of an act, those like it. */
+function linkTarget({ thread_id: threadId, interrupt_id: interruptId, kind, action }: FoundAuditEntry) {
+  if (threadId === null) return { to: "/answered", search: { action } } as const;
   return interruptId === null || kind === null
     ? ({ to: "/threads/$threadId", params: { threadId } } as const)
     : ({ to: "/inbox/$threadId/$interruptId", params: { threadId, interruptId } } as const);

@@ -18,6 +18,7 @@ export const ACTIONS = [
   ["expired", "Deadline passed"],
   ["abandoned,cancelled,bypassed", "Discarded"],
   ["claimed,released,assigned,reopened", "Claims and assignments"],
+  ["acts", "Administrative acts"],
 ] as const;
 
 export const CHANNELS = ["inbox", "api", "slack", "email", "deadline", "policy", "mcp", "a2a", "server"] as const;
@@ -36,7 +37,7 @@ export function buildSearch(
   const days = Number(since);
   return {
     q: text,
-    action: action ?? DECISIONS,
+    ...(action === "acts" ? { kind: "act" } : { action: action ?? DECISIONS }),
     by,
     via,
     graph_id: graph,

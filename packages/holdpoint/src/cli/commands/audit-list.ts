@@ -13,17 +13,19 @@ export interface AuditFilter extends ServerOptions, PrintOptions {
   readonly search?: string;
   readonly by?: string;
   readonly action?: string;
+  readonly kind?: "decision" | "act" | "all";
   readonly thread?: string;
   readonly since?: string;
   readonly limit: number;
 }
 
 export async function listAudit(cli: Cli, filter: AuditFilter): Promise<ExitCode> {
-  const { search: q, by, action, since } = filter;
-  if (filter.web === true) return openPage(cli, filter, "/answered", { text: q, by, action, since });
+  const { search: q, by, action, kind, since } = filter;
+  if (filter.web === true)
+    return openPage(cli, filter, "/answered", { text: q, by, action: kind === "act" ? "acts" : action, since });
   const client = await agentClient(cli, filter);
   const thread_id = filter.thread === undefined ? undefined : await findThread(client, filter.thread);
-  const entries = await auditEntries(client, { q, by, action, thread_id, since }, filter.limit);
+  const entries = await auditEntries(client, { q, by, action, kind, thread_id, since }, filter.limit);
   printColumns(cli, entries, buildColumns, { ...filter, none: "No matching entries." });
   return EXIT.done;
 }
@@ -33,7 +35,7 @@ function buildColumns(
   _now: number,
   wide: boolean,
 ): readonly Column<FoundAuditEntry>[] {
-  const thread = wide ? String : shortIds(entries.map((entry) => entry.thread_id));
+  const thread = wide ? String : shortIds(entries.flatMap((entry) => entry.thread_id ?? []));
   return [
     { title: "AT", cell: (entry) => (wide ? entry.at : entry.at.slice(0, 19).replace("T", " ")) },
     { title: "ACTION", cell: (entry) => entry.action },
@@ -47,6 +49,6 @@ function buildColumns(
       optional: true,
     },
     { title: "RUN", cell: (entry) => entry.run_status ?? "", optional: true },
-    { title: "THREAD", cell: (entry) => thread(entry.thread_id), optional: true },
+    { title: "THREAD", cell: (entry) => (entry.thread_id === null ? "" : thread(entry.thread_id)), optional: true },
   ];
 }

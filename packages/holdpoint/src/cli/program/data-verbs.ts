@@ -76,6 +76,13 @@ export function registerAudit(program: Command, cli: Cli): void {
     .option("--search <text>", "with all of these words, in the question, the answer, its author or the thread")
     .option("--by <name>", "of this person")
     .option("--action <actions>", "one, or several separated by commas: answered,expired")
+    .addOption(
+      new Option("--kind <kind>", "decisions about questions, administrative acts, or both").choices([
+        "decision",
+        "act",
+        "all",
+      ]),
+    )
     .option("--thread <id>", "of this thread")
     .option("--since <time>", "from this time on: 2026-11-23T00:00:00Z", time)
     .action(actions(cli, () => import("../commands/audit-list.ts"))("listAudit"));

@@ -128,6 +128,7 @@ function plain(given: unknown): JsonObject {
 /** Events that older catch-all handlers would allow with the rest (auth-handlers.2). */
 const EXPLICIT: ReadonlySet<string> = new Set([
   "assistants:administrate",
+  "acts:search",
   "policies:administrate",
   "policies:create",
   "policies:delete",

@@ -27,6 +27,7 @@ const COLUMNS = [
   "interrupt_id",
   "run_id",
   "value",
+  "entry_kind",
 ] as const;
 
 /** The trail of a thread. */

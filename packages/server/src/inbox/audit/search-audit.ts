@@ -4,7 +4,7 @@
 import { recognise, type Question } from "@holdpoint/api/dialects.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import { formatAnswer, nameDecision } from "@holdpoint/api/text/answer-words.ts";
-import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { AuditQuery, AuditRows, FoundAudit } from "../../ports/ports.ts";
 import { serializeAuditEntry } from "../../wire/inbox-item.ts";
@@ -61,6 +61,7 @@ const COLUMNS = [
   "address",
   "user_agent",
   "value",
+  "entry_kind",
 ] as const;
 
 /** Entries with their items and the ends of their runs. */
@@ -82,7 +83,7 @@ function foundObject({ entry, item, run }: FoundAudit, show: Show): JsonObject {
     assistant_id: item?.assistantId ?? null,
     node: item?.node ?? null,
     kind: item?.kind ?? null,
-    title: item === null ? null : formatTitle(item),
+    title: item === null ? readSubject(entry.value) : formatTitle(item),
     run_status: run?.status ?? null,
     run_ended_by: run?.endedBy ?? null,
   };
@@ -91,6 +92,12 @@ function foundObject({ entry, item, run }: FoundAudit, show: Show): JsonObject {
 /** The arguments that an edit changed; null without the request. */
 function readAsked(item: FoundAudit["item"]): Question | null {
   return item === null || item.isLong || item.kind === "breakpoint" ? null : recognise(item.value, item.responseSchema);
+}
+
+/** What an act is about. */
+function readSubject(value: Json): string | null {
+  const subject = isJsonObject(value) ? value["subject"] : null;
+  return typeof subject === "string" ? subject : null;
 }
 
 function formatTitle({ kind, node, value, responseSchema, isLong }: NonNullable<FoundAudit["item"]>): string {

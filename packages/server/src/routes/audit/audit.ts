@@ -7,10 +7,15 @@ import { readAudit } from "../../inbox/audit/audit-trail.ts";
 import { exportAudit, foundObjects, searchAudit } from "../../inbox/audit/search-audit.ts";
 import { verifyAudit, type AuditFault, type AuditReport } from "../../inbox/audit/verify-audit.ts";
 import type { AgentContext } from "../../context/context.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Ask } from "../../auth/authorize.ts";
 import { createSight } from "../../auth/sight.ts";
+import { readKind as actionKind } from "../../model/audit-actions.ts";
+import { buildAct } from "../../model/audit/build-act.ts";
+import type { Caller } from "../../model/model.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
-import { toAuditSearch, encodeCursor } from "./audit-query.ts";
+import { type AuditKind, type SearchQuery, toAuditSearch, encodeCursor } from "./audit-query.ts";
 
 export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
@@ -24,8 +29,9 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.searchAudit, async ({ query, ...call }) => {
       const sight = createSight(call);
-      const search = toAuditSearch(query, call.scope);
+      const search = toAuditSearch(query, call.scope, await readKind(query, call.ask));
       if (search.search.length > 0) await agent.search.catchUp();
+      if (query.format !== "json") await noteExport(agent, call, query);
       if (query.format !== "json")
         return fileReply(query.format, exportAudit(agent, search, { format: query.format, sight }));
       const { rows, next } = await searchAudit(agent, search);
@@ -37,9 +43,28 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
       const threadId = id(call.ids, "thread_id");
       const first = await readAudit(agent, { threadId, after, limit }, sight);
       if (format === "json") return json({ items: first.items, next_after: first.next });
+      await noteExport(agent, call, { format, thread_id: threadId });
       return fileReply(format, exportTrail(agent, { threadId, after }, { format, sight }));
     }),
   ];
+}
+
+/** @throws {ApiError} `forbidden` */
+async function readKind({ kind, action }: SearchQuery, ask: Ask): Promise<AuditKind> {
+  const wanted = kind ?? (action?.some((one) => actionKind(one) === "act") === true ? "all" : "decision");
+  if (wanted !== "decision") await ask("acts:search", {});
+  return wanted;
+}
+
+/** Before the first line leaves. */
+async function noteExport(
+  { storage, clock }: AgentContext,
+  { caller }: { readonly caller: Caller },
+  given: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const fields = JSON.parse(JSON.stringify(given)) as JsonObject;
+  const act = buildAct(caller, { action: "audit_exported", at: clock.now(), subject: "audit trail", fields });
+  await storage.transaction((tx) => tx.audit([act]));
 }
 
 const TYPES: Readonly<Record<AuditFormat, string>> = { csv: "text/csv", ndjson: "application/x-ndjson" };

@@ -4,6 +4,7 @@ import type { OwnConsole } from "@holdpoint/api/identity.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import { parseRoleLimits } from "../../auth/role-limits.ts";
+import { removePerson } from "../../auth/people.ts";
 import { createKey, revokeKey } from "../../auth/stored-keys.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller, Person, RoleLimits, StoredKey } from "../../model/model.ts";
@@ -31,7 +32,7 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       return json({ keys: keys.map(keyObject) });
     }),
     route(contract.revokeKey, async ({ ids, caller }) => {
-      const { keyId, name } = await revokeKey(agent, id(ids, "key_id"));
+      const { keyId, name } = await revokeKey(agent, caller, id(ids, "key_id"));
       agent.access?.changes?.ended(name);
       log.info("key_revoked", { key: keyId, name, by: caller.name });
       return NO_CONTENT;
@@ -58,8 +59,7 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.deletePerson, async ({ ids, caller }) => {
       const name = id(ids, "person");
-      if (!(await storage.transaction((tx) => tx.deletePerson(name))))
-        throw new ApiError("person_not_found", `No person with the name ${name} has signed in.`);
+      await removePerson(agent, caller, name);
       agent.access?.changes?.ended(name);
       log.info("person_removed", { name, by: caller.name });
       return NO_CONTENT;

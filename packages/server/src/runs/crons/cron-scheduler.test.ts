@@ -270,7 +270,7 @@ test("a change counts from the moment it is made", async (t) => {
     (await runs()).map(({ input }) => input),
     ['{"x":1}', '{"x":2}'],
   );
-  await deleteCron(agent, cronId);
+  await deleteCron(agent, ANN, cronId);
   await pass(5 * MINUTE_MS);
   assert.equal((await runs()).length, 2);
 });

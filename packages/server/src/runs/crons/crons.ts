@@ -13,6 +13,7 @@ import type { AgentContext } from "../../context/context.ts";
 import { findAssistant } from "../../threads/assistants/assistants.ts";
 import { type Schedule, nextTick } from "./cron-schedule.ts";
 import { readIntent } from "../../interrupts/run-intent.ts";
+import { type Act, buildAct } from "../../model/audit/build-act.ts";
 import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../../model/model.ts";
 import { builtInAssistantId } from "../../model/built-in-assistant.ts";
 import type { AssistantTx, CronFilter, CronQuery, CronTx, Tx } from "../../ports/ports.ts";
@@ -78,6 +79,7 @@ export async function createCron(
       reach,
     };
     await tx.insertCron(made);
+    await tx.audit([buildAct(caller, { action: "cron_created", at, ...describeCron(made) })]);
     return made;
   });
   agent.wakeCrons();
@@ -107,6 +109,7 @@ export async function patchCron(
     const due = moved ? nextTick(after, at) : before.nextAt; // crons.1
     const nextAt = after.enabled ? due : null;
     await tx.updateCron(cronId, { ...after, nextAt });
+    await tx.audit([buildAct(caller, { action: "cron_updated", at, ...describeCron(after, Object.keys(patch)) })]);
     return { ...after, nextAt };
   });
   agent.wakeCrons();
@@ -120,11 +123,19 @@ function editedBy(creator: Caller, name: string): Caller {
 }
 
 /** @throws {ApiError} `cron_not_found` */
-export async function deleteCron(agent: AgentContext, cronId: string): Promise<void> {
+export async function deleteCron(agent: AgentContext, caller: Caller, cronId: string): Promise<void> {
   await agent.storage.transaction(async (tx) => {
-    await requireCron(tx, cronId, null);
+    const cron = await requireCron(tx, cronId, null);
     await tx.deleteCron(cronId);
+    await tx.audit([buildAct(caller, { action: "cron_deleted", at: agent.clock.now(), ...describeCron(cron) })]);
   });
+}
+
+/** @param changed members that a patch names */
+function describeCron(cron: Cron, changed?: readonly string[]): Pick<Act, "subject" | "fields"> {
+  const { cronId, assistantId, threadId, schedule, timezone, enabled } = cron;
+  const fields = { assistant_id: assistantId, thread_id: threadId, schedule, timezone, enabled };
+  return { subject: cronId, fields: { ...fields, ...(changed === undefined ? {} : { changed }) } };
 }
 
 /** Finds the crons of a page at once, and reads each on demand. */

@@ -1,10 +1,14 @@
 // Reads of the audit trail.
+import { ACT_TRAILS } from "../../model/audit-actions.ts";
 import type { AuditTx } from "../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
 import { gapsIn, selectGaps } from "./audit-gaps.ts";
 import { readAuditedThread, readTrace, toAuditRecord } from "./audit-record.ts";
 import { type AuditDialect, searchVerb } from "./audit-search.ts";
+import { putMeta } from "./sealing.ts";
 import { type ColdSql, type ColdTable, coldTable, readNumber, type Row } from "./cold-sql.ts";
+
+const FORWARDED = "audit forwarded to ";
 
 export type AuditReads = Omit<AuditTx, "audit" | "deleteAuditBefore">;
 
@@ -30,6 +34,12 @@ export function auditReads(sql: ColdSql, dialect: AuditDialect): AuditReads {
       const entries = `${audit.select} WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`;
       return (await sql.all(entries, threadId, page?.after ?? 0, limit)).map(readRecord);
     },
+    async forwardedAudit(destination) {
+      const row = await sql.get(`SELECT value FROM ${sql.schema}meta WHERE key = ?`, FORWARDED + destination);
+      return new Map(row === null ? [] : (JSON.parse(String(row["value"])) as [number, number][]));
+    },
+    putForwardedAudit: (destination, places) =>
+      putMeta(sql, FORWARDED + destination, JSON.stringify([...places]), "UPDATE SET value = excluded.value"),
     ...chainVerbs(sql, audit),
     ...searchVerb(sql, dialect, { columns: audit.chooseColumns("a"), readRecord }),
   };
@@ -68,9 +78,11 @@ function chainVerbs(sql: ColdSql, audit: ColdTable<AuditRow>): ChainVerbs {
         `SELECT count(*) AS n FROM ${schema}audit WHERE chain NOT IN (SELECT chain FROM ${schema}audit_heads)`,
       ),
     async auditedThreads(threadIds) {
-      const threads = `SELECT thread_id, created_at,
+      const trails = ACT_TRAILS.map((trail) => `('${trail}', 0)`).join(", ");
+      const threads = `SELECT t.thread_id, t.created_at,
           (SELECT max(at) FROM ${schema}audit_deleted AS d WHERE d.thread_id = t.thread_id AND d.seq = 0) AS cut_off
-        FROM ${schema}threads AS t WHERE ${sql.isOneOf("thread_id")}`;
+        FROM (SELECT thread_id, created_at FROM ${schema}threads WHERE ${sql.isOneOf("thread_id")}
+          UNION ALL VALUES ${trails}) AS t`;
       return (await sql.all(threads, threadIds)).map(readAuditedThread);
     },
     auditGaps: async (threadId, limit) => gapsIn(await sql.all(selectGaps(schema), threadId, limit), limit),

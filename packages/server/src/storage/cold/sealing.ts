@@ -84,7 +84,12 @@ async function readMarks(sql: ColdSql): Promise<ReadonlyMap<string, string>> {
   return new Map(rows.map(({ key, value }) => [String(key).slice(MARK.length), String(value)]));
 }
 
-async function putMeta(sql: ColdSql, key: string, value: string, conflict = "UPDATE SET value = excluded.value") {
+export async function putMeta(
+  sql: ColdSql,
+  key: string,
+  value: string,
+  conflict = "UPDATE SET value = excluded.value",
+) {
   const insert = `INSERT INTO ${sql.schema}meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO ${conflict}`;
   await sql.count(insert, key, value);
 }

@@ -4,10 +4,13 @@
 //   contract/audit.20. A verification of an untouched trail finds nothing, whatever was deleted by age or with a thread,
 //        and however many transactions wrote at once.
 //   contract/audit.21. It finds each entry that was changed, removed or added, also at the end, and names it.
+//   contract/audit.23. Acts are in trails of their own, which only age shortens.
 //   contract/audit.22. With an anchor it also finds a trail that was rewritten or cut with its heads.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { verifyAudit, type AuditReport } from "../../inbox/audit/verify-audit.ts";
+import { ACT_TRAILS } from "../../model/audit-actions.ts";
+import { buildAct } from "../../model/audit/build-act.ts";
 import { auditDigest, auditHash, NO_CHAIN } from "../../model/audit/audit-chain.ts";
 import type { AuditEntry, Thread } from "../../model/model.ts";
 import type { Storage } from "../../ports/ports.ts";
@@ -225,6 +228,23 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
     const gone = [{ fault: "missing", chain, position: 1, last: 5, threadId: null, seq: null }];
     assert.deepEqual((await verify(none)).faults, []);
     assert.deepEqual((await verify(none, heads)).faults, gone);
+  });
+
+  test("acts stand in several trails, and go by age only (contract/audit.23)", async (t) => {
+    const storage = await open(t);
+    const write = (at: number): Promise<void> =>
+      storage.transaction(async (tx) => {
+        const keys = Array.from({ length: 40 }, (_, key) => `key ${key}`);
+        await tx.audit(keys.map((subject) => buildAct({ name: "root" }, { action: "key_created", at, subject })));
+      });
+    await Promise.all([1, 2, 3].map(write));
+    const list = async () =>
+      (await Promise.all(ACT_TRAILS.map((trail) => storage.read((tx) => tx.listAudit(trail))))).flat();
+    assert.equal((await list()).length, 120);
+    assert.ok(new Set((await list()).map(({ threadId }) => threadId)).size > 8);
+    for (const trail of ACT_TRAILS) await storage.transaction((tx) => tx.deleteAuditBefore(trail, 3));
+    assert.ok((await list()).length < 60);
+    assert.deepEqual((await verify(storage)).faults, []);
   });
 }
 

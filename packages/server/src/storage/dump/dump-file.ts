@@ -1,18 +1,24 @@
 // Dump file: a dump (dump.ts) in its own file.
 import { createReadStream, createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import type { AuditEntry } from "../../model/model.ts";
 import type { Storage } from "../../ports/ports.ts";
 import { exportLines, importLines, DumpError, type Dumpable, type RowCounts } from "./dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { writeWhole } from "./atomic-file.ts";
 
-/** @throws {Error} with a message for the user */
-export async function exportFile(storage: Storage & Dumpable, versions: Versions, target: string): Promise<RowCounts> {
+/** @param file the act is in its trail, too @throws {Error} with a message for the user */
+export async function exportFile(
+  storage: Storage & Dumpable,
+  versions: Versions,
+  { target, act }: { readonly target: string; readonly act: AuditEntry | null },
+): Promise<RowCounts> {
   const running = await storage.transaction((tx) => tx.runningRuns());
   if (running.length > 0)
     throw new DumpError(
       "runs are in progress, or were interrupted when their server ended: stop all servers; if none is running, start one and stop it again, so that it requeues these runs",
     );
+  if (act !== null) await storage.transaction((tx) => tx.audit([act]));
   return storage.dump(async (port) => {
     let counts: RowCounts = {};
     async function* lines(): AsyncGenerator<string> {

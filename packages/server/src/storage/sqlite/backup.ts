@@ -20,11 +20,20 @@ export interface BackupResult {
 const PAGES = 2 ** 31 - 1;
 const FLUSH_EVERY_MS = 20;
 
-/** @param folder the data folder @throws {Error} with a message for the user */
-export async function backUp(folder: string, target: string): Promise<BackupResult> {
+/**
+ * @param folder the data folder
+ * @param note records the act, before the copy
+ * @throws {Error} with a message for the user
+ */
+export async function backUp(
+  folder: string,
+  target: string,
+  note: () => Promise<void> = async () => {},
+): Promise<BackupResult> {
   const file = join(folder, "holdpoint.db");
   if (!existsSync(file)) throw new Error(`${folder} has no database: name its folder with --data-dir`);
   const threads = await writeWhole(target, async (part) => {
+    await note();
     const source = new DatabaseSync(file, { readOnly: true });
     try {
       await flushedWhile(part, backup(source, part, { rate: PAGES })); // backup.1

@@ -4,6 +4,7 @@ import { type TestContext, test } from "node:test";
 import { openStorage } from "../../../../../test/harness/storage/sqlite-storage.ts";
 import type { SqliteStorage } from "../../storage/sqlite/storage.ts";
 import type { AgentContext } from "../../context/context.ts";
+import { ANONYMOUS } from "../../auth/authorize.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
 import type { Run, RunStatus } from "../../model/model.ts";
 import { assistantRecord, runRecord } from "../../model/testkit.ts";
@@ -17,6 +18,7 @@ async function start(t: TestContext): Promise<{ readonly agent: AgentContext; re
   await storage.transaction((tx) => tx.insertAssistant(assistantRecord(ID)));
   const agent = {
     storage,
+    clock: { now: () => 1 },
     graphs: { describe: () => ({}), list: () => [] },
     worker: { abort: () => true },
     inbox: { deleted: () => undefined },
@@ -44,13 +46,16 @@ test("a run that is accepted while threads go keeps the assistant, and a repeate
     },
   };
   const racing = { ...agent, storage: between };
-  await assert.rejects(deleteAssistant(racing, ID, { scope: null, ask: everything, withThreads: false }), {
-    code: "run_active",
-  });
+  await assert.rejects(
+    deleteAssistant(racing, ID, { caller: ANONYMOUS, scope: null, ask: everything, withThreads: false }),
+    {
+      code: "run_active",
+    },
+  );
   assert.ok(await storage.transaction((tx) => tx.assistant(ID)));
   const [run] = await storage.transaction((tx) => tx.runsOfAssistant(ID, "active", 1));
   await storage.transaction((tx) => tx.updateRun(run?.runId ?? "", { status: "success" }));
-  await deleteAssistant(agent, ID, { scope: null, ask: everything, withThreads: false });
+  await deleteAssistant(agent, ID, { caller: ANONYMOUS, scope: null, ask: everything, withThreads: false });
   assert.equal(await storage.transaction((tx) => tx.assistant(ID)), null);
   assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, "ended", 1))).length, 0);
 });
@@ -79,7 +84,12 @@ test("deletes more threads and runs than one batch holds, during concurrent acti
         return work({ ...tx, deleteRun });
       }),
   };
-  await deleteAssistant({ ...agent, storage: counted }, ID, { scope: null, ask: everything, withThreads: true });
+  await deleteAssistant({ ...agent, storage: counted }, ID, {
+    caller: ANONYMOUS,
+    scope: null,
+    ask: everything,
+    withThreads: true,
+  });
   assert.equal(longest, 500);
   for (const which of ["active", "ended"] as const)
     assert.equal((await storage.transaction((tx) => tx.runsOfAssistant(ID, which, 1))).length, 0);

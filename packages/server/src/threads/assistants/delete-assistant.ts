@@ -7,10 +7,11 @@
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Ask } from "../../auth/authorize.ts";
 import type { AgentContext } from "../../context/context.ts";
-import { isBuiltIn } from "./edit-assistant.ts";
+import { describeAssistant, isBuiltIn } from "./edit-assistant.ts";
 import { findAssistant } from "./assistants.ts";
 import { decisionRules } from "../../model/review/review-rules.ts";
-import type { Run, Scope } from "../../model/model.ts";
+import { buildAct } from "../../model/audit/build-act.ts";
+import type { Caller, Run, Scope } from "../../model/model.ts";
 import type { RunTx, ThreadQuery, ThreadTx } from "../../ports/ports.ts";
 import { deleteThread } from "../delete-threads.ts";
 
@@ -19,6 +20,7 @@ const RUNS_PER_STEP = 500;
 const RUNS_NAMED_MAX = 10;
 
 export interface AssistantDeletion {
+  readonly caller: Caller;
   readonly scope: Scope;
   readonly ask: Ask;
   /** Deletes the threads in the name of the assistant too. */
@@ -32,7 +34,7 @@ export interface AssistantDeletion {
 export async function deleteAssistant(
   agent: AgentContext,
   idOrGraph: string,
-  { scope, ask, withThreads }: AssistantDeletion,
+  { caller, scope, ask, withThreads }: AssistantDeletion,
 ): Promise<string> {
   const assistant = await agent.storage.transaction(async (tx) => {
     const found = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
@@ -47,15 +49,25 @@ export async function deleteAssistant(
     await ask("assistants:administrate", { metadata: assistant.metadata, assistant_id: assistantId }); // edit-assistant.4
   const threads = withThreads ? buildThreadQuery(assistantId, await threadScope(ask, assistantId)) : null;
   await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // delete-assistant.1
+  const gone = { threads: 0, runs: 0 };
   for (let more = true; more;) {
-    if (threads !== null) await deleteThreads(agent, threads);
+    if (threads !== null) gone.threads += await deleteThreads(agent, threads);
     more = await agent.storage.transaction(async (tx) => {
       await refuseActiveRuns(tx, assistantId, scope, null);
       const ended = await tx.runsOfAssistant(assistantId, "ended", RUNS_PER_STEP);
       for (const run of ended) await tx.deleteRun(run.runId);
+      gone.runs += ended.length;
       if (ended.length === RUNS_PER_STEP) return true;
       if (threads !== null && (await tx.searchThreads({ ...threads, limit: 1 })).length > 0) return true;
       await tx.deleteAssistant(assistantId); // delete-assistant.2
+      const { subject, fields } = describeAssistant(assistant);
+      const act = {
+        action: "assistant_deleted",
+        at: agent.clock.now(),
+        subject,
+        fields: { ...fields, ...gone },
+      } as const;
+      await tx.audit([buildAct(caller, act)]);
       return false;
     });
   }
@@ -81,17 +93,19 @@ function buildThreadQuery(assistantId: string, scope: Scope): ThreadQuery {
   };
 }
 
-async function deleteThreads(agent: AgentContext, query: ThreadQuery): Promise<void> {
-  for (;;) {
+/** @returns their number */
+async function deleteThreads(agent: AgentContext, query: ThreadQuery): Promise<number> {
+  for (let deleted = 0; ;) {
     const found = await agent.storage.transaction((tx) => tx.searchThreads(query));
     await Promise.all(found.map(({ threadId }) => deleteIfThere(agent, threadId))); // delete-assistant.3
-    if (found.length < query.limit) return;
+    deleted += found.length;
+    if (found.length < query.limit) return deleted;
   }
 }
 
 async function deleteIfThere(agent: AgentContext, threadId: string): Promise<void> {
   try {
-    await deleteThread(agent, threadId);
+    await deleteThread(agent, null, threadId);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "thread_not_found") throw error;
   }

@@ -9,14 +9,16 @@
 // Runs keep the config and context of their acceptance; changes here do not affect them.
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { requireRight, type Right } from "../../auth/authorize.ts";
 import { decisionRules } from "../../model/review/review-rules.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { findAssistant, requireGraph, toVersion } from "./assistants.ts";
 import { checkOnPaused } from "../../interrupts/on-paused.ts";
-import type { Assistant, AssistantVersion, Scope } from "../../model/model.ts";
+import { buildAct } from "../../model/audit/build-act.ts";
+import type { Assistant, AssistantVersion, Caller, Scope } from "../../model/model.ts";
 import { builtInAssistantId, REQUEST_GRAPH } from "../../model/built-in-assistant.ts";
-import type { AssistantTx, AssistantVersionQuery } from "../../ports/ports.ts";
+import type { AssistantTx, AssistantVersionQuery, Tx } from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import { mergedMetadata } from "../../context/merged-metadata.ts";
@@ -32,14 +34,18 @@ export interface AssistantDraft extends Pick<
   readonly ifExists: "raise" | "do_nothing";
 }
 
+export interface AssistantAuthor {
+  readonly caller: Caller;
+  readonly scope: Scope;
+}
+
 /**
  * @param readable scope for showing an existing assistant to the caller
  * @throws {ApiError} `graph_not_found`, `assistant_exists`, `assistant_limit`
  */
 export async function createAssistant(
   agent: AgentContext,
-  scope: Scope,
-  readable: Scope,
+  { caller, scope, readable }: AssistantAuthor & { readonly readable: Scope },
   draft: AssistantDraft,
 ): Promise<Assistant> {
   requireGraph(agent, draft.graphId);
@@ -65,6 +71,7 @@ export async function createAssistant(
     }
     await tx.insertAssistant(assistant);
     await tx.insertAssistantVersion(toVersion(assistant));
+    await tx.audit([buildAct(caller, { action: "assistant_created", at, ...describeAssistant(assistant) })]);
     return assistant;
   });
 }
@@ -77,7 +84,7 @@ export type AssistantPatch = Partial<Omit<AssistantDraft, "assistantId" | "ifExi
  */
 export async function patchAssistant(
   agent: AgentContext,
-  scope: Scope,
+  { caller, scope }: AssistantAuthor,
   idOrGraph: string,
   patch: AssistantPatch,
 ): Promise<Assistant> {
@@ -90,7 +97,7 @@ export async function patchAssistant(
     const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // edit-assistant.1
     await tx.insertAssistantVersion(toVersion({ ...changed, version }));
     await tx.deleteAssistantVersionsBefore(assistant.assistantId, version - VERSIONS_KEPT + 1);
-    return activate(tx, { ...changed, version });
+    return activate(tx, caller, { ...changed, version }, Object.keys(patch));
   });
 }
 
@@ -98,7 +105,7 @@ export async function patchAssistant(
 export async function setLatestVersion(
   agent: AgentContext,
   idOrGraph: string,
-  { scope, version, right }: { readonly scope: Scope; readonly version: number; readonly right: Right },
+  { caller, scope, version, right }: AssistantAuthor & { readonly version: number; readonly right: Right },
 ): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
     const assistant = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
@@ -112,7 +119,8 @@ export async function setLatestVersion(
     if (!isDeepStrictEqual(decisionRules(stored.metadata), decisionRules(assistant.metadata)))
       requireRight(right, "assistants:administrate", assistant); // edit-assistant.4
     const metadata = stamped(stored.metadata, scope);
-    return activate(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // edit-assistant.2
+    const { createdAt } = assistant;
+    return activate(tx, caller, { ...stored, metadata, createdAt, updatedAt: agent.clock.now() }, ["version"]); // edit-assistant.2
   });
 }
 
@@ -142,7 +150,27 @@ function checkGraph(agent: AgentContext, assistant: Assistant, graphId: string):
   }
 }
 
-async function activate(tx: AssistantTx, assistant: Assistant): Promise<Assistant> {
+/** @param changed members, as the call names them */
+async function activate(
+  tx: AssistantTx & Pick<Tx, "audit">,
+  caller: Caller,
+  assistant: Assistant,
+  changed: readonly string[],
+): Promise<Assistant> {
   await tx.updateAssistant(assistant.assistantId, assistant);
+  const { subject, fields } = describeAssistant(assistant);
+  const act = {
+    subject,
+    fields: { ...fields, changed },
+    action: "assistant_updated",
+    at: assistant.updatedAt,
+  } as const;
+  await tx.audit([buildAct(caller, act)]);
   return assistant;
+}
+
+/** With the rules about who decides. */
+export function describeAssistant(assistant: Assistant): { readonly subject: string; readonly fields: JsonObject } {
+  const { assistantId, graphId, name, version, metadata } = assistant;
+  return { subject: assistantId, fields: { name, graph_id: graphId, version, rules: decisionRules(metadata) } };
 }

@@ -1,0 +1,32 @@
+// Act: what an administrator, a program or a command did, as an entry of the audit trail.
+// Invariant build-act.1: the value of an act is bounded, and has no secret.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import { nameAuthor } from "../audit-author.ts";
+import type { Caller } from "../caller.ts";
+import type { AuditEntry, AuditVia } from "../interrupt.ts";
+import { type ActAction, chooseActTrail } from "../audit-actions.ts";
+
+const SUBJECT_UNITS_MAX = 1000;
+
+/** Whoever did it: a caller, the server itself, or a user of its machine. */
+export type ActAuthor = Pick<Caller, "name" | "origin"> & {
+  /** Where no call is the channel. */
+  readonly via?: AuditVia;
+};
+
+export const SERVER: ActAuthor = { name: "server", via: "server" };
+
+export interface Act {
+  readonly action: ActAction;
+  readonly at: number;
+  /** What it is about, in one line: a name or an id. */
+  readonly subject: string;
+  /** Further members of the value. */
+  readonly fields?: JsonObject;
+}
+
+export function buildAct(author: ActAuthor, { action, at, subject, fields }: Act): AuditEntry {
+  const value = { subject: subject.slice(0, SUBJECT_UNITS_MAX), ...fields }; // build-act.1
+  const threadId = chooseActTrail(subject);
+  return { ...nameAuthor(author, author.via), threadId, at, action, interruptId: null, runId: null, value };
+}
