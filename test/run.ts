@@ -2,9 +2,9 @@
 // `npm test`. To load the server takes a second of CPU time, to start it once more in a process that has loaded
 // it a twentieth of that.
 //   test/run.1. Unit tests of all packages but the storage share a process. Files that start servers in their own process
-//        (server-here.ts, world.ts) share two, one file after the other; tests of the storage share one, and those that start
-//        collectors in their own process. Each other file has a process of its own; some of them run at a time, those that
-//        take long first. `node --test FILE` runs any file alone.
+//        (server-here.ts, world.ts, createHoldpoint) share two, one file after the other; tests of the storage share one,
+//        and those that start collectors in their own process. Each other file has a process of its own; some of them run
+//        at a time, those that take long first. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails.
@@ -63,7 +63,7 @@ const ALONE: readonly string[] = [
   "packages/server/src/storage/postgres/storage.test.ts", // it reads every statement of the process
 ];
 
-const SERVER_HERE = /\/harness\/(?:server-here|channels\/world)\.ts"/;
+const SERVER_HERE = /from "\S+\/(?:harness\/(?:server-here|channels\/world)|exports\/(?:create|open)-holdpoint)\.ts"/;
 const COLLECTOR_HERE = /\/fakes\/collector\.ts"/;
 
 /** Runs with others in one process. */

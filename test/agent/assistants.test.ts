@@ -11,7 +11,7 @@ import { newNotes } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const CONFIG = join(ROOT, "test", "graphs", "described.json");
-const server = await startServerHere({ config: CONFIG });
+const server = await startServerHere({ config: CONFIG, limits: { schemaTimeoutMs: 300_000 } });
 const folder = temporaryFolder();
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {

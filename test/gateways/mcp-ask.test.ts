@@ -1,8 +1,8 @@
 // Tests of the MCP tools that ask people, with the official clients of both generations.
 // Rules:
 //   mcp-ask.1. A call waits for a person, and returns the answer in the form that its caller expects.
-//   mcp-ask.2. The same arguments find the question again, after a kill of the server and of the client; an answer is
-//        handed out once.
+//   mcp-ask.2. The same arguments find the question again, after an end of the server (a kill: restarts.slow.test.ts) and
+//        of the client; an answer is handed out once.
 //   mcp-ask.4. A call as a task is its request: it waits over every end of the client and of the server.
 //   mcp-ask.3. The agent cannot answer its own question, and a key limited to requests is enough.
 import assert from "node:assert/strict";
@@ -10,12 +10,13 @@ import { after, test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { legacy, modern, type Caller, type Connection } from "./mcp-client.ts";
 
 const env = { HOLDPOINT_API_KEYS: "agent:agent-key:requester,ann:ann-key:reviewer,otto:otto-key:operator" };
-let server = await startServer({ env });
+let server = await startServerHere({ env });
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
@@ -31,9 +32,9 @@ const as = (name: string) => ({ "x-api-key": `${name}-key` });
 const connection = (name = "agent"): Connection => ({ url: server.url, headers: as(name) });
 
 /** The open question, once it is there. */
-async function findOpen(on: TestServer = server): Promise<Asked> {
+async function findOpen(): Promise<Asked> {
   for (;;) {
-    const { body } = await call(on, "POST", "/requests/search", { status: "open" }, as("ann"));
+    const { body } = await call(server, "POST", "/requests/search", { status: "open" }, as("ann"));
     const [asked] = (body as { readonly items: readonly Asked[] }).items;
     if (asked !== undefined) return asked;
   }
@@ -122,29 +123,25 @@ test("wrong arguments are an error of the call", PATIENCE, async () => {
   await client.close();
 });
 
-test(
-  "the server is killed while a call waits: the same arguments find the question (mcp-ask.2)",
-  PATIENCE,
-  async () => {
-    const args = { ...CALL, tool_use_id: "toolu_1" };
-    const first = await modern(null, connection());
-    const lost = first.run("approve", args).catch(() => null);
-    const { request_id: id } = await findOpen();
-    const { dataDir } = server;
-    await server.kill();
-    await lost;
-    server = await startServer({ env, dataDir });
-    const second = await modern(null, connection());
-    const asking = second.run("approve", args);
-    const asked = await give({ decisions: [{ type: "approve" }] });
-    assert.equal(asked.request_id, id);
-    assert.deepEqual(JSON.parse((await asking).content[0]?.text ?? ""), {
-      behavior: "allow",
-      updatedInput: CALL.input,
-    });
-    await second.close();
-  },
-);
+test("the server stops while a call waits: the same arguments find the question (mcp-ask.2)", PATIENCE, async () => {
+  const args = { ...CALL, tool_use_id: "toolu_1" };
+  const first = await modern(null, connection());
+  const lost = first.run("approve", args).catch(() => null);
+  const { request_id: id } = await findOpen();
+  const { dataDir } = server;
+  await server.stop();
+  await lost;
+  server = await startServerHere({ env, dataDir });
+  const second = await modern(null, connection());
+  const asking = second.run("approve", args);
+  const asked = await give({ decisions: [{ type: "approve" }] });
+  assert.equal(asked.request_id, id);
+  assert.deepEqual(JSON.parse((await asking).content[0]?.text ?? ""), {
+    behavior: "allow",
+    updatedInput: CALL.input,
+  });
+  await second.close();
+});
 
 test("an answer that came while nobody waited is handed out once (mcp-ask.2)", PATIENCE, async () => {
   const args = { question: "Which region?" };
@@ -175,7 +172,7 @@ const TASKS: readonly (readonly [tool: string, args: object, answer: unknown, te
 ];
 
 for (const [tool, args, answer, text] of TASKS)
-  test(`${tool} as a task outlives its client and a kill of the server (mcp-ask.4)`, PATIENCE, async () => {
+  test(`${tool} as a task outlives its client and its server (mcp-ask.4)`, PATIENCE, async () => {
     const connect = async (): Promise<Client> => {
       const client = new Client({ name: "test", version: "1" }, { capabilities: {} });
       const requestInit = { headers: as("agent") };
@@ -197,8 +194,8 @@ for (const [tool, args, answer, text] of TASKS)
       break;
     }
     await first.close();
-    await server.kill();
-    server = await startServer({ env, dataDir: server.dataDir });
+    await server.stop();
+    server = await startServerHere({ env, dataDir: server.dataDir });
     const second = await connect();
     assert.equal((await second.experimental.tasks.getTask(taskId)).status, "working");
     const asked = await give(answer);

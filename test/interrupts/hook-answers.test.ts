@@ -20,7 +20,7 @@ after(async () => {
   for (const path of [server.dataDir, folder]) removeFolder(path);
 });
 
-const ROUNDS = 50;
+const ROUNDS = 15;
 
 /** The request of `submit({}, { command: { resume } })` of 1.12.4 on a page with this state. */
 async function hookBody(thread: TestThread, resume: unknown, command: object = {}): Promise<object> {
