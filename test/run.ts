@@ -3,8 +3,9 @@
 // it a twentieth of that.
 //   test/run.1. Unit tests of all packages but the storage share a process. Files that start servers in their own process
 //        (server-here.ts, world.ts, createHoldpoint) share two, one file after the other; tests of the storage share one,
-//        and those that start collectors in their own process. Each other file has a process of its own; some of them run
-//        at a time, those that take long first. `node --test FILE` runs any file alone.
+//        and those that start collectors in their own process. Files of the console share two, and a browser in each. Each
+//        other file has a process of its own; some of them run at a time, those that take long first. `node --test FILE`
+//        runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails.
@@ -40,8 +41,10 @@ const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
   (file) => ![isUnit, isAgent, isStorage, isCollector].some((has) => has(file)),
 ];
 const CONCURRENT_FILES = 5;
-/** More browsers take each other's time: with four the suite took a fifth longer than with three. */
-const CONCURRENT_BROWSERS = 3;
+/** More browsers take each other's time: with four at once the suite took a fifth longer than with three. */
+const CONSOLE_PROCESSES = 2;
+/** Beside them, and they wait for the registry. */
+const CONCURRENT_PACKAGES = 2;
 const TIMEOUT_MS = 400_000;
 /** Loading modules then takes few collections. */
 const YOUNG_GENERATION = "--min-semi-space-size=16";
@@ -63,6 +66,8 @@ const ALONE: readonly string[] = [
   "packages/server/src/storage/postgres/storage.test.ts", // it reads every statement of the process
 ];
 
+/** Files with a page of the console. */
+const CONSOLE_HERE = /\b(?:startConsole|startServerHere)\b/;
 const SERVER_HERE = /from "\S+\/(?:harness\/(?:server-here|channels\/world)|exports\/(?:create|open)-holdpoint)\.ts"/;
 const COLLECTOR_HERE = /\/fakes\/collector\.ts"/;
 
@@ -70,7 +75,7 @@ const COLLECTOR_HERE = /\/fakes\/collector\.ts"/;
 function shares(file: string): boolean {
   if (ALONE.includes(file) || /\.(?:long|slow)\.test\.ts$/.test(file)) return false;
   if (file.startsWith("packages/")) return true;
-  const here = isCollector(file) ? COLLECTOR_HERE : SERVER_HERE;
+  const here = isCollector(file) ? COLLECTOR_HERE : isBrowser(file) ? CONSOLE_HERE : SERVER_HERE;
   return here.test(readFileSync(file, "utf8"));
 }
 
@@ -105,7 +110,7 @@ async function passAlone(files: readonly string[]): Promise<boolean> {
   const rank = (file: string): number => ranks.get(file) ?? TAKES_LONG.length;
   const tests = run({
     files: files.toSorted((one, other) => rank(one) - rank(other)),
-    concurrency: files.some(isBrowser) ? CONCURRENT_BROWSERS : CONCURRENT_FILES,
+    concurrency: files.some(isBrowser) ? CONCURRENT_PACKAGES : CONCURRENT_FILES,
     timeout: TIMEOUT_MS,
     execArgv: [YOUNG_GENERATION],
   });
@@ -125,7 +130,10 @@ function findFiles(name: string): readonly string[] {
 
 const files = [...new Set(named.flatMap(findFiles))].toSorted();
 const sharing = files.filter(shares);
-const groups = SHARED_PROCESSES.map((has) => sharing.filter(has));
+const consoles = Array.from({ length: CONSOLE_PROCESSES }, (_, at) =>
+  sharing.filter(isBrowser).filter((_file, index) => index % CONSOLE_PROCESSES === at),
+);
+const groups = [...SHARED_PROCESSES.map((has) => sharing.filter((file) => !isBrowser(file) && has(file))), ...consoles];
 const postgres = (process.env["DATABASE_URI"] ?? "") === "" ? await startPostgres() : null;
 process.env["TMPDIR"] = folder; // the children inherit both
 if (postgres !== null) process.env["HOLDPOINT_TEST_DATABASE_URI"] = postgres.uri;

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import { call, ROOT, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
+import { call, ROOT } from "../harness/server.ts";
 import { newThread, onlyQuestion, type TestThread } from "../harness/threads.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { launchChromium } from "../harness/console.ts";
 import { startServer, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -17,19 +18,7 @@ before(async () => {
     response.end("<!doctype html><title>a page</title>");
   });
   await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
-  browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--host-resolver-rules=MAP stranger.example 127.0.0.1",
-    ],
-  });
+  browser = await launchChromium("--host-resolver-rules=MAP stranger.example 127.0.0.1");
 });
 
 after(async () => {

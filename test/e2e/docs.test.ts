@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { chromium, type Browser } from "playwright-core";
+import type { Browser } from "playwright-core";
+import { launchChromium } from "../harness/console.ts";
 import { removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
 /** Rules that Swagger UI breaks by itself: contrast of badges, headings, landmarks, names of fields. */
@@ -21,10 +22,7 @@ let browser: Browser;
 
 before(async () => {
   server = await startServer({ env: { MOUNT_PREFIX: "/agents" } });
-  browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"],
-  });
+  browser = await launchChromium();
 });
 
 after(async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { buildPackage } from "./build-package.ts";
@@ -11,10 +12,11 @@ import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
 const folder = temporaryFolder();
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
-/** The reader's variables: nothing of the tests. */
+/** The reader's variables: nothing of the tests. npm keeps what it has fetched. */
 const env = {
   PATH: `${dirname(process.execPath)}:${(process.env["PATH"] ?? "").replaceAll(`${join(ROOT, "node_modules", ".bin")}:`, "")}`,
   HOME: folder,
+  npm_config_cache: join(homedir(), ".npm"),
   HOLDPOINT: join(ROOT, "dist", "packages", `holdpoint-${version}.tgz`),
   CI: "1",
   ...(process.env["NODE_EXTRA_CA_CERTS"] === undefined

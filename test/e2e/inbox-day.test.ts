@@ -5,9 +5,9 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { answer, readItems } from "../harness/inbox.ts";
-import type { TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {

@@ -2,26 +2,25 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { readRunAnswer, ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import {
+  readRunAnswer,
+  ask,
+  assertAccessible,
+  startConsole,
+  stopConsole,
+  type ConsoleBrowser,
+} from "../harness/console.ts";
 import { answer, readAudit, readItems, watchInbox } from "../harness/inbox.ts";
-import { removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {
-  server = await startServer();
-  browser = await startBrowser(server);
+  ({ server, browser } = await startConsole());
 });
 
-after(async () => {
-  try {
-    await browser?.close();
-  } finally {
-    await server.stop();
-    removeFolder(server.dataDir);
-  }
-});
+after(() => stopConsole({ server, browser }));
 
 const FLOW = { name: "Ada", holdSecs: 30, advances: true } as const;
 const APPROVED = { decisions: [{ type: "approve" }] };

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { ask, readRunAnswer, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import type { TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {

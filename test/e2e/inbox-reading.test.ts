@@ -12,9 +12,9 @@ import {
   type ConsoleBrowser,
 } from "../harness/console.ts";
 import { readItems } from "../harness/inbox.ts";
-import type { TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {

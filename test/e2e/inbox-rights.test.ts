@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import { call, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
+import { call } from "../harness/server.ts";
 
 const WRITER = { "x-api-key": "key-of-grace-0123456789" };
 const READER = { "x-api-key": "key-of-ruth-0123456789a" };
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {

@@ -5,9 +5,10 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { readItems } from "../harness/inbox.ts";
-import { call, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
+import { call } from "../harness/server.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {

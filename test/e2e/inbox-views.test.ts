@@ -3,26 +3,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { readItems } from "../harness/inbox.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
+import { call } from "../harness/server.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {
-  server = await startServer();
-  browser = await startBrowser(server);
+  ({ server, browser } = await startConsole());
 });
 
-after(async () => {
-  try {
-    await browser?.close();
-  } finally {
-    await server.stop();
-    removeFolder(server.dataDir);
-  }
-});
+after(() => stopConsole({ server, browser }));
 
 const approval = (amount: number) => ({ action_requests: [{ name: "refund", args: { amount } }] });
 

@@ -1,27 +1,27 @@
 // Requests and policies in a real browser: a program's question is answered, an answer is remembered, the page Policies.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ask, assertAccessible, readRunAnswer, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import {
+  ask,
+  assertAccessible,
+  readRunAnswer,
+  startConsole,
+  stopConsole,
+  type ConsoleBrowser,
+} from "../harness/console.ts";
 import { readAudit, readItems } from "../harness/inbox.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
+import { call } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {
-  server = await startServer();
-  browser = await startBrowser(server);
+  ({ server, browser } = await startConsole());
 });
 
-after(async () => {
-  try {
-    await browser?.close();
-  } finally {
-    await server.stop();
-    removeFolder(server.dataDir);
-  }
-});
+after(() => stopConsole({ server, browser }));
 
 const ADA = { name: "Ada" };
 const APPROVED = { decisions: [{ type: "approve" }] };

@@ -5,18 +5,19 @@ import { after, before, test } from "node:test";
 import type { Page, Response } from "playwright-core";
 import { startBrowser, type ConsoleBrowser } from "../harness/console.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../harness/sign-in/openid-provider.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { call, removeFolder } from "../harness/server.ts";
 
 const ADMIN = { "x-api-key": "key-of-the-admin-0123" };
 let provider: OpenIdProvider;
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 let threadId = "";
 
 before(async () => {
   provider = await startOpenIdProvider();
   const roles = "platform=operator,finance=reviewer,all=viewer";
-  server = await startServer({
+  server = await startServerHere({
     env: { ...provider.env, HOLDPOINT_ROLES: roles, HOLDPOINT_API_KEYS: `root:${ADMIN["x-api-key"]}` },
   });
   provider.allow(server.url);

@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { readRunAnswer, ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import { call, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
+import { call } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {

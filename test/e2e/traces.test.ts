@@ -1,7 +1,7 @@
 // Traces and collector of `holdpoint serve` in a real browser: its own with TRACES=on, and those of another process.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
 import { newThread, until } from "../harness/threads.ts";
 
@@ -12,12 +12,20 @@ let collector = "";
 before(async () => {
   const env = { TRACES: "on", HTTP_PORT: "0", TRACES_PORT: "0", GRPC_PORT: "0" };
   const content = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true" };
-  ({ server, browser } = await startConsole({ env: { ...env, ...content, DATABASE_URI: "" } }));
+  server = await startServer({ env: { ...env, ...content, DATABASE_URI: "" } }); // its SDK reads the variables of a process
+  browser = await startBrowser(server);
   const { body } = await call(server, "GET", "/console/api/about");
   collector = (body as { readonly collector: { readonly url: string } }).collector.url;
 });
 
-after(() => stopConsole({ server, browser }));
+after(async () => {
+  try {
+    await browser?.close();
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+});
 
 /** One white pixel, and more bytes than stay in a message. */
 const PIXEL = Buffer.concat([

@@ -13,6 +13,7 @@ import { Bench, each, FULL, pause, seeded, until } from "../harness/faults/fault
 import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, type Answer } from "../harness/server.ts";
+import { IS_LONG } from "../harness/long.ts";
 
 interface Wire {
   readonly request_id: string;
@@ -63,7 +64,7 @@ const POINTS = [
   "after commit: pause",
 ] as const;
 
-for (const point of FULL ? POINTS : POINTS.slice(1, 3)) {
+for (const point of FULL ? POINTS : POINTS.slice(IS_LONG ? 1 : 2, 3)) {
   test(
     `killed at "${point}" of its creation, the repeated call finds the request (agent-requests.1)`,
     PATIENCE,
@@ -203,7 +204,7 @@ async function checkHistories(
   assert.ok(planted > 0);
 }
 
-const ROUNDS = FULL ? 10 : 2;
+const ROUNDS = FULL ? 10 : IS_LONG ? 2 : 1;
 
 test(
   `${ROUNDS * WIDTH} histories of requests, with kills (agent-requests.2, agent-requests.3)`,

@@ -12,8 +12,9 @@ import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const ANSWERS = FULL ? 20 : 4;
+const ANSWERS = FULL ? 20 : IS_LONG ? 4 : 2;
 /** Outage of the database after the cut. */
 const AWAY_MS = 300;
 const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
@@ -85,7 +86,7 @@ for (const verb of ["wait", "stream"] as const) {
   );
 }
 
-const CUTS = FULL ? 120 : 12;
+const CUTS = FULL ? 120 : IS_LONG ? 12 : 3;
 const CUT_MS = 50;
 /** A run uses an answer, and ends, within about as long. */
 const WINDOW_MS = 40;

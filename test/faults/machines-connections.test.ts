@@ -15,8 +15,9 @@ import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const CYCLES = FULL ? 400 : 5;
+const CYCLES = FULL ? 400 : IS_LONG ? 5 : 2;
 const CALLERS = FULL ? 8 : 4;
 const PATIENCE_MS = 90_000;
 /** A shortened Retry-After: longer waits meet fewer faults. */

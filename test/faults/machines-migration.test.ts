@@ -13,8 +13,9 @@ import { holdpoint } from "../harness/cli.ts";
 import { each, FULL, identity, only, resumeBody, until, type Question } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
 import { ROOT } from "../harness/server.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const THREADS = FULL ? 1000 : 12;
+const THREADS = FULL ? 1000 : IS_LONG ? 12 : 4;
 const CALLERS = 8;
 const CONFIG = join(ROOT, "test", "faults", "graphs", "langgraph.json");
 
@@ -69,7 +70,7 @@ const NEXT = `
   CREATE TABLE holdpoint.moods (mood TEXT PRIMARY KEY);
   CREATE INDEX runs_mood ON holdpoint.runs (mood, run_id) WHERE mood IS NOT NULL;
 `;
-const CYCLES = FULL ? 200 : 12;
+const CYCLES = FULL ? 200 : IS_LONG ? 12 : 4;
 
 test(`${THREADS} paused threads and all calls go on while the next version's step waits, is made, and after it (machines-migration.1, machines-migration.2)`, async () => {
   const [api] = await Promise.all([fleet.start("api"), fleet.start("worker")]);

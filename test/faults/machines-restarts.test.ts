@@ -13,9 +13,10 @@ import { each, FULL, only, pause, questionsIn, resumeBody } from "../harness/fau
 import { Fleet } from "../harness/faults/fleet.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres/server.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
+import { IS_LONG } from "../harness/long.ts";
 
-const CYCLES = FULL ? 1000 : 12;
-const [SERVER_RESTARTS, RESTARTS] = FULL ? [20, 20] : [1, 2];
+const CYCLES = FULL ? 1000 : IS_LONG ? 12 : 4;
+const [SERVER_RESTARTS, RESTARTS] = FULL ? [20, 20] : [1, IS_LONG ? 2 : 1];
 const CALLERS = FULL ? 8 : 2;
 const PATIENCE_MS = 90_000;
 /** A shortened Retry-After: longer waits meet fewer faults. */
