@@ -1,4 +1,4 @@
-// Benchmarks: `npm run bench -- agent [--postgres] [--short | --quick]`, `… collector [part…]`, `… traces`,
+// Benchmarks: `npm run bench -- agent [--postgres] [--short | --quick]`, `… collector [part…]`, `… traces [--postgres [--short]]`,
 // `… protocol [--short]`, `… long-life [--short]`, `… peers [--short]`, `… processes [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios.
 // Those of the agent server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
 import { parseArgs } from "node:util";
@@ -8,6 +8,7 @@ import { benchPostgres } from "./agent/postgres.ts";
 import { benchPeers } from "./peers.ts";
 import { benchProcesses } from "./processes.ts";
 import { benchLongLife } from "./long-life.ts";
+import { benchManySpans } from "./many-spans.ts";
 import { benchProtocol } from "./protocol.ts";
 import { benchTraces } from "./traces.ts";
 
@@ -25,6 +26,7 @@ if (what === "agent" && values.postgres)
   await benchPostgres({ ...values, json: values.json ?? "dist/bench-postgres.json" });
 else if (what === "agent") await benchAgent({ ...values, json: values.json ?? "dist/bench-agent.json" });
 else if (what === "collector") await benchCollector(parts);
+else if (what === "traces" && values.postgres) await benchManySpans(values);
 else if (what === "traces") await benchTraces();
 else if (what === "long-life") await benchLongLife({ ...values, json: values.json ?? "dist/bench-long-life.json" });
 else if (what === "protocol") await benchProtocol(values);

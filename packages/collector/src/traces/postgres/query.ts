@@ -2,6 +2,8 @@
 // Invariants:
 //   postgres/query.1. Search values are bound parameters, never part of the SQL text.
 //   postgres/query.2. Counts of projects end at COUNTED_MAX, so that a list costs the same in a large store.
+//   postgres/query.3. A search by words collects what the index of words finds, up to FEW_MAX, and only then walks from
+//        the newest: PostgreSQL cannot tell how many traces have a beginning of a word, and would walk for each.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { finalOutputRun, OUTPUT_SIZE } from "../final-output.ts";
@@ -18,6 +20,7 @@ type Queries = Pick<TraceStore, "search" | "trace" | "run" | "attachment" | "pro
 
 const ITEM = `${TRACE_COLUMNS}, array_to_json(models)::text AS models`;
 const COUNTED_MAX = 1000;
+const FEW_MAX = 5000;
 
 /** @param of how the store keeps contents */
 export function createQueries(sql: Sql, of: { readonly cells: SealedCells; readonly isSearched: boolean }): Queries {
@@ -28,10 +31,12 @@ export function createQueries(sql: Sql, of: { readonly cells: SealedCells; reado
     async search(search) {
       checkSearch(search, isSearched);
       const { where, parameters } = buildConditions(search);
-      const rows = await sql.all(
-        `SELECT ${ITEM} FROM holdpoint_traces.traces ${where} ORDER BY started DESC, trace_id DESC LIMIT ${search.limit + 1}`,
-        ...parameters,
-      );
+      const order = `ORDER BY started DESC, trace_id DESC LIMIT ${search.limit + 1}`;
+      const traces = `SELECT ${ITEM} FROM holdpoint_traces.traces ${where}`;
+      const few = `SELECT *, count(*) OVER () AS found FROM (${traces} LIMIT ${FEW_MAX + 1}) AS matches ${order}`;
+      const found = search.words.length === 0 ? null : await sql.all(few, ...parameters); // postgres/query.3
+      const isWhole = found !== null && Number(found[0]?.["found"] ?? 0) <= FEW_MAX;
+      const rows = isWhole ? found : await sql.all(`${traces} ${order}`, ...parameters);
       return cutPage(rows.map(readItem), search.limit);
     },
     async trace(traceId) {

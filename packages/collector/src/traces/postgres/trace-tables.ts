@@ -48,6 +48,8 @@ const STEPS: readonly string[] = [
   CREATE INDEX attachments_trace ON holdpoint_traces.attachments (trace_id);
   `,
   "CREATE TABLE holdpoint_traces.keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL)",
+  `CREATE INDEX traces_status ON holdpoint_traces.traces (status, started DESC, trace_id DESC)
+     WHERE status <> 'success'`, // most have succeeded: those are found from the newest
 ];
 
 /** @throws {Error} trace-tables.3 */
