@@ -25,7 +25,7 @@ const LINKS: readonly (readonly [RegExp, string])[] = [
 const INLINE: readonly (readonly [RegExp, string])[] = [
   [/<br\s*\/?>/gi, " "],
   [
-    /<\/?(?:a|b|blockquote|code|details|div|em|h[1-6]|hr|i|img|li|ol|p|pre|s|span|strong|summary|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?\/?>/gi,
+    /<\/?(?:a|b|blockquote|body|center|code|dd|details|div|dl|dt|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|s|script|section|span|strong|style|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?\/?>/gi,
     "",
   ],
   [/(?<![\\`])(`{1,3})(?!`)([^`\n]+?)\1(?!`)/g, "$2"],

@@ -6,6 +6,7 @@ import { LARGE_UNITS } from "../json/excerpt.ts";
 import { type Json, isObject } from "../json/json.ts";
 import { parseNumber } from "../json/typed-input.ts";
 import { parseJson } from "../json/parse-json.ts";
+import { isPicture } from "../text/picture.ts";
 import { Button } from "../ui/controls.tsx";
 import { sendLabel, type EditorProps } from "./editor-props.ts";
 import { focusForm } from "./form-answer.tsx";
@@ -221,5 +222,6 @@ function textsIn(payload: Json): readonly (readonly [name: string, text: string]
   if (!isObject(payload)) return [];
   return Object.entries(payload)
     .filter((entry): entry is [string, string] => typeof entry[1] === "string" && !QUESTION_NAMES.includes(entry[0]))
+    .filter(([, text]) => !isPicture(text))
     .slice(0, TEXTS_MAX);
 }

@@ -17,6 +17,7 @@ const COLUMNS_MAX = 6;
 const NAMES_COMPARED_MAX = 1000;
 /** Beyond this, the texts of a table would not fit beside each other. */
 const CELL_UNITS_MAX = 60;
+const SHORT_UNITS = 12;
 
 interface ValueProps {
   readonly value: unknown;
@@ -99,6 +100,12 @@ function List({
   );
 }
 
+/** A date stays on one line, as other short texts do. */
+function chooseClass(value: unknown): string | undefined {
+  if (typeof value === "number") return "numeric";
+  return typeof value === "string" && value.length <= SHORT_UNITS ? "short" : undefined;
+}
+
 function Rows({
   rows,
   columns,
@@ -126,7 +133,7 @@ function Rows({
           {rows.map((row, at) => (
             <tr key={at}>
               {columns.map((name) => (
-                <td key={name} className={typeof row[name] === "number" ? "numeric" : undefined} dir="auto">
+                <td key={name} className={chooseClass(row[name])} dir="auto">
                   <Visible text={typeof row[name] === "string" ? row[name] : String(row[name])} />
                 </td>
               ))}

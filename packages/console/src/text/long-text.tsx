@@ -6,7 +6,7 @@ import { useState, type ReactNode } from "react";
 import { formatPlainLines } from "@holdpoint/api/text/plain-text.ts";
 import { Key } from "../ui/controls.tsx";
 import { useFold } from "./folds.tsx";
-import { Markdown } from "./markdown.tsx";
+import { hasMarks, Markdown } from "./markdown.tsx";
 import { Visible } from "./visible.tsx";
 
 const LINES_SHOWN = 40;
@@ -32,7 +32,7 @@ export function LongText({
 }): ReactNode {
   const views = listViews(text);
   const [view, setView] = useState<View>(
-    views.includes("source") ? "source" : rendered || PICTURE.test(text) ? "markdown" : "plain",
+    views.includes("source") ? "source" : (rendered && hasMarks(text)) || PICTURE.test(text) ? "markdown" : "plain",
   );
   const end = findEnd(text);
   const { isFolded, open, place } = useFold<HTMLDivElement>(end !== null);

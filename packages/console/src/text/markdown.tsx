@@ -9,17 +9,25 @@ loading.catch(() => undefined); // appears where it is used
 const Rendered = lazy(() => loading);
 const PLAIN = /^[^*_`#[\]<>|~\n]*$/;
 
+export const hasMarks = (text: string): boolean => !PLAIN.test(text);
+
 /** Text without markup skips the renderer. */
 export function Markdown({ text }: { readonly text: string }): ReactNode {
-  if (PLAIN.test(text)) {
+  if (!hasMarks(text)) {
     return (
-      <p>
+      <p dir="auto">
         <Visible text={text} />
       </p>
     );
   }
   return (
-    <Suspense fallback={<p className="prewrap">{visible(text)}</p>}>
+    <Suspense
+      fallback={
+        <p className="prewrap" dir="auto">
+          {visible(text)}
+        </p>
+      }
+    >
       <Rendered text={visible(text)} />
     </Suspense>
   );

@@ -54,7 +54,7 @@ export function WaitsPanel({ filters }: { readonly filters: AnsweredFilters }): 
         <div className="stack">
           <p className="row">
             <span>
-              {count(data.entries.length)} answers, the newest; {count(data.overdue)} questions are overdue.
+              Answers: the newest {count(data.entries.length)}. Overdue questions: {count(data.overdue)}.
             </span>
             <span className="spread">
               <Button kind="quiet" onClick={() => saveFile(new Blob([formatCsv(groups)]), "waits.csv")}>

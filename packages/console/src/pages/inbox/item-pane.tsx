@@ -111,6 +111,7 @@ function ItemFacts({ item }: { readonly item: InboxItem }): ReactNode {
       <ThreadLink item={item} />
       {Object.entries(item.metadata)
         .filter(([name]) => name !== "graph_id" && name !== "assistant_id")
+        .filter(([name, value]) => name !== "priority" || value !== item.priority) // of a request, shown above
         .slice(0, 4)
         .map(([name, value]) => (
           <Chip key={name}>

@@ -71,14 +71,15 @@ export function GraphPanel({ item }: { readonly item: InboxItem }): ReactNode {
     enabled: open,
   });
   const marks = useMemo(() => markAsking(item), [item]);
+  const where = `${item.state === "open" ? "waiting" : "asked"} at ${item.node}`;
   return (
     <details className="fold" open={open} onToggle={(event) => toggle(event.currentTarget.open)}>
-      <summary>Graph · waiting at {item.node}</summary>
+      <summary>Graph · {where}</summary>
       {drawing.error === null ? null : <Failure error={drawing.error} />}
       {drawing.data === undefined || !open ? null : (
         <div className="item-graph">
           <Suspense fallback={<Loading />}>
-            <GraphView drawing={drawing.data} marks={marks} label={`Graph, waiting at ${item.node}`} />
+            <GraphView drawing={drawing.data} marks={marks} label={`Graph, ${where}`} />
           </Suspense>
         </div>
       )}

@@ -123,7 +123,8 @@ const PLAIN = { kind: "primary", icon: "check" } as const;
 /** `Approve 3 × refund`, `Approve 14 items of 2 groups` */
 function nameTitle(verb: string, { groups, planned }: Plan): string {
   const [only] = groups;
-  if (groups.length === 1 && only !== undefined) return `${verb} ${planned.length} × ${only.what}`;
+  if (only === undefined) return `${verb}: no selected item allows it`;
+  if (groups.length === 1) return `${verb} ${planned.length} × ${only.what}`;
   return `${verb} ${planned.length} items of ${groups.length} groups`;
 }
 
