@@ -21,7 +21,7 @@ const folder = temporaryFolder();
 const PROGRESS_MS = 20;
 const server = await startServerHere({
   config: join(ROOT, "test/graphs/named.json"),
-  limits: { progressEveryMs: PROGRESS_MS },
+  limits: { progressEveryMs: PROGRESS_MS, schemaTimeoutMs: 300_000 },
 });
 after(async () => {
   await server.stop();
