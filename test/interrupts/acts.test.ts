@@ -302,9 +302,9 @@ for (const storage of ["sqlite", "postgres"] as const)
       return body["items"];
     };
     const check = async ({ act, work }: Row, by: string, world: World): Promise<void> => {
-      const before = await list(`action=${act}`);
+      const before = await list(`action=${act}&via=api`);
       const subject = await work(world);
-      const [entry, ...older] = await list(`action=${act}`);
+      const [entry, ...older] = await list(`action=${act}&via=api`);
       assert.deepEqual(
         [older.length - before.length, entry?.by, entry?.via, entry?.title ?? entry?.thread_id, entry?.entry_kind],
         [0, by, "api", subject, "act"],

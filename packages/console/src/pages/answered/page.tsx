@@ -71,7 +71,7 @@ function AnsweredPage(): ReactNode {
       rowHeight={ROW_HEIGHT}
       label="Answered items, newest first"
       noun="entry"
-      buildKey={(entry) => `${entry.thread_id}/${entry.seq}`}
+      buildKey={(entry) => `${entry.thread_id ?? entry.title}/${entry.seq}`} // acts about one thing have one numbering
       onOpen={(entry) => void navigate(linkTarget(entry))}
       renderRow={(entry, className) => <Row entry={entry} className={className} />}
       none={

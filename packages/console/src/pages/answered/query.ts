@@ -21,7 +21,18 @@ export const ACTIONS = [
   ["acts", "Administrative acts"],
 ] as const;
 
-export const CHANNELS = ["inbox", "api", "slack", "email", "deadline", "policy", "mcp", "a2a", "server"] as const;
+export const CHANNELS = [
+  "inbox",
+  "api",
+  "slack",
+  "email",
+  "deadline",
+  "policy",
+  "mcp",
+  "a2a",
+  "server",
+  "cli",
+] as const;
 
 const DAY_MS = 86_400_000;
 export const PERIODS = [

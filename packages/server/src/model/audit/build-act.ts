@@ -28,5 +28,5 @@ export interface Act {
 export function buildAct(author: ActAuthor, { action, at, subject, fields }: Act): AuditEntry {
   const value = { subject: subject.slice(0, SUBJECT_UNITS_MAX), ...fields }; // build-act.1
   const threadId = chooseActTrail(subject);
-  return { ...nameAuthor(author, author.via), threadId, at, action, interruptId: null, runId: null, value };
+  return { ...nameAuthor(author, author.via ?? "api"), threadId, at, action, interruptId: null, runId: null, value };
 }
