@@ -232,6 +232,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
     { body: ({ thread_id }) => ({ thread_ids: [thread_id] }), places: ["thread_id"] },
     { body: ({ thread_id }) => ({ thread_ids: [thread_id], strategy: "keep_latest" }), places: ["thread_id"] },
   ],
+  "POST /threads/{thread_id}/erase": [{}, { body: () => ({ dry_run: true }) }],
   "PATCH /threads/{thread_id}/state": [{ body: () => ({ metadata: { org: "bolt" } }) }],
   "GET /threads/{thread_id}/state": [{}, { query: "subgraphs=true" }],
   "GET /threads/{thread_id}/state/{checkpoint_id}": [{}],

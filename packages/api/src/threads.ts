@@ -120,6 +120,20 @@ export const deleteThread = operation("deleteThread", "delete", "/threads/{threa
   refusals: ["thread_not_found"],
 });
 
+export const eraseThread = operation("eraseThread", "post", "/threads/{thread_id}/erase", {
+  tag: TAG,
+  access: "threads:delete",
+  summary: "Delete a thread and all that the server has of it beyond: undelivered webhooks, its memory, its traces",
+  body: z.strictObject({ dry_run: z.boolean().default(false).describe("count only, and delete nothing") }),
+  reply: z.object({
+    thread_id: z.string(),
+    dry_run: z.boolean(),
+    places: z.record(z.string(), z.number().int()).describe("place → number of rows, items or traces; none with 0"),
+  }),
+  description: "A repeated call deletes what a crash has left, or what arrived meanwhile.",
+  refusals: ["thread_not_found"],
+});
+
 const threadFilter = {
   metadata: jsonObject.nullish(),
   values: jsonObject.nullish(),

@@ -104,6 +104,11 @@ export const threadNotes: Readonly<Record<string, Note>> = {
     reply: { pruned_count: 1 },
   },
   deleteThread: { description: "The deletion is final." },
+  eraseThread: {
+    description: "As the deletion, and also what else the server has of the thread. `dry_run` counts it beforehand.",
+    body: { dry_run: true },
+    reply: { thread_id: THREAD_ID, dry_run: true, places: { threads: 1, runs: 2, checkpoints: 5, traces: 1 } },
+  },
   searchThreads: {
     description: "Filters combine. `select` omits members, `extract` returns single values of large states.",
     body: { status: "interrupted", metadata: { tenant: "acme" }, limit: 10 },

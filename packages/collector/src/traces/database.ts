@@ -24,6 +24,8 @@ export interface Database {
   transaction<T>(work: () => T): T;
   /** Null, or the reason why writes fail (traces/database.4). */
   readonly problem: () => string | null;
+  /** The files hold nothing of deleted rows any more: the index of words merges, and the write-ahead log is empty. */
+  scrub(): void;
   close(): void;
 }
 
@@ -153,6 +155,10 @@ export function openDatabase(folder: string, clock: Clock, log: Log, steps: read
       }
     },
     problem: files.problem,
+    scrub() {
+      connection.exec("INSERT INTO words_index (words_index) VALUES ('optimize')");
+      connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
     close() {
       files.stop();
       connection.close();

@@ -23,18 +23,38 @@ const PATHS = [
 ] as const;
 
 export function remoteTraceRoutes(store: RemoteStore): readonly HttpRoute[] {
-  return PATHS.map((path) => ({ method: "get", path, handle: (request) => asked(store, path, request) }));
+  return [
+    ...PATHS.map((path): HttpRoute => ({ method: "get", path, handle: (request) => asked(store, path, request) })),
+    {
+      method: "delete",
+      path: "/traces",
+      async handle(request) {
+        const { text } = await request.readBody();
+        return asked(store, "/traces", request, { method: "DELETE", body: text });
+      },
+    },
+  ];
 }
 
-async function asked({ url, key }: RemoteStore, path: string, { params, query }: HttpRequest): Promise<HttpReply> {
+async function asked(
+  { url, key }: RemoteStore,
+  path: string,
+  { params, query }: HttpRequest,
+  sent: { readonly method?: string; readonly body?: string } = {},
+): Promise<HttpReply> {
   const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? "")); // remote.1
   const search = new URLSearchParams(query).toString();
-  const headers = { accept: "application/json", ...(key === null ? {} : { "x-api-key": key }) };
+  const headers = {
+    accept: "application/json",
+    ...(sent.body === undefined ? {} : { "content-type": "application/json" }),
+    ...(key === null ? {} : { "x-api-key": key }),
+  };
   let status: number;
   let body: string;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const reply = await fetch(`${url}${filled}${search === "" ? "" : `?${search}`}`, {
+      ...sent,
       headers,
       redirect: "manual",
       signal,

@@ -5,6 +5,7 @@ import { TRACE_STATUSES } from "@holdpoint/api/traces/traces.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
+import { eraseTraces } from "./erase.ts";
 import type { Cursor, TraceSearch } from "./query.ts";
 import type { TraceStore } from "./store.ts";
 
@@ -47,6 +48,14 @@ const searchQuery = z.object({
   cursor: z.string().max(500).optional(),
 });
 
+const ERASURE_BYTES_MAX = 8192;
+
+const erasure = z.strictObject({
+  thread_id: text,
+  cursor: z.string().max(500).nullable().default(null),
+  dry_run: z.boolean().default(false),
+});
+
 export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
   const get = (path: string, answer: (request: HttpRequest) => Promise<HttpReply>): HttpRoute => ({
     method: "get",
@@ -68,6 +77,17 @@ export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
       return json({ type: file.type, base64: Buffer.from(file.bytes).toString("base64") });
     }),
     get("/traces/{trace_id}", async ({ params }) => found(await store.trace(readTraceId(params)), "The trace")),
+    {
+      method: "delete",
+      path: "/traces",
+      async handle({ readBody }) {
+        const { value } = await readBody(ERASURE_BYTES_MAX);
+        const { thread_id: threadId, cursor, dry_run: dryRun } = parseFields(erasure, value, "body");
+        const at = cursor === null ? null : decodeCursor(cursor);
+        const { traces, next } = await eraseTraces(store, { threadId, dryRun, cursor: at });
+        return json({ traces, next_cursor: next === null ? null : encodeCursor(next) });
+      },
+    },
     {
       method: "delete",
       path: "/traces/{trace_id}",
@@ -100,13 +120,15 @@ function found(body: string | null, what: string): HttpReply {
 }
 
 /** @throws {ApiError} `invalid_request` */
+function parseFields<T>(schema: z.ZodType<T>, given: unknown, where: "query" | "body"): T {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  throw new ApiError("invalid_request", `${where} field ${errors[0]?.path}: ${errors[0]?.message}`, { errors });
+}
+
 function parseSearch(query: HttpRequest["query"]): TraceSearch {
-  const parsed = searchQuery.safeParse(query);
-  if (!parsed.success) {
-    const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
-    throw new ApiError("invalid_request", `query field ${errors[0]?.path}: ${errors[0]?.message}`, { errors });
-  }
-  const { data } = parsed;
+  const data = parseFields(searchQuery, query, "query");
   const micros = (value: number | undefined): number | null => (value === undefined ? null : value * MS_TO_US);
   return {
     project: data.project ?? null,

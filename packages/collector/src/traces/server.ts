@@ -20,6 +20,7 @@
 //   replies.ts      rows as objects of the read API
 //   query.ts        searches, traces and runs out of the store
 //   remote.ts       the read API of a store in another process
+//   erase.ts        deletion of the traces of a thread
 //   routes.ts       the read API for the console and the command line
 //   settings.ts     the settings
 import type { RequestListener } from "node:http";
@@ -42,7 +43,7 @@ export interface TraceServer extends Service {
 }
 
 const LOOPBACK = "127.0.0.1";
-const QUERY_BODY_BYTES_MAX = 1024;
+const QUERY_BODY_BYTES_MAX = 8192;
 
 export function createTraceServer(
   config: Omit<TraceConfig, keyof typeof DATABASE_SETTINGS | "encryptionKeys">,

@@ -24,6 +24,8 @@ export interface TraceStore extends Service {
   /** Durable when it resolves. */
   write(changes: readonly RunChange[]): Promise<Written>;
   deleteTrace(traceId: string): Promise<boolean>;
+  /** What was deleted is in no file of the embedded store any more. */
+  scrub(): Promise<void>;
   search(search: TraceSearch): Promise<TracePage>;
   /** JSON text `{"trace": …, "runs": […]}`, runs in tree order; null for an unknown trace. */
   trace(traceId: string): Promise<string | null>;
@@ -115,6 +117,7 @@ export function createTraceStore(
       return written;
     },
     deleteTrace: async (traceId) => opened().writer.deleteTrace(traceId),
+    scrub: async () => opened().db.scrub(),
     problem: () => opened().db.problem(),
     totals: () => opened().writer.totals(),
     search: async (search) => opened().queries.search(search),

@@ -123,6 +123,7 @@ async function startOver(
           versions: { ...localServices.versions, langgraph: library.version },
         }
       : null,
+    traces: localServices.traces,
     threadTtl: graphsConfig.checkpointer,
     policies: graphsConfig.policies,
     limits: graphsConfig.limits,

@@ -7,7 +7,7 @@ import type { ConfigurableHeaders } from "../auth/configurable-headers.ts";
 import type { Tenants } from "../auth/tenants.ts";
 import type { Interrupt, Policy, Thread } from "../model/model.ts";
 import type { Notifier } from "../webhooks/interrupt-notifier.ts";
-import type { Access, Graphs, Storage, Store } from "../ports/ports.ts";
+import type { Access, Graphs, Storage, Store, TraceEraser } from "../ports/ports.ts";
 import type { AnswerAddresses } from "../ports/answer-addresses.ts";
 import type { InboxChanges, QueueLimit, RunEvents, SearchIndex, WebhookOutbox, Worker } from "./services.ts";
 
@@ -15,6 +15,8 @@ export interface AgentContext {
   readonly storage: Storage;
   /** The long-term memory. */
   readonly store: Store;
+  /** Null where no trace store is set up. */
+  readonly traces: TraceEraser | null;
   readonly graphs: Graphs;
   /** Null without authentication. */
   readonly access: Access | null;

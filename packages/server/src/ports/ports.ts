@@ -5,6 +5,7 @@ export type * from "./results/awaitable.ts";
 export type * from "./checkpoints.ts";
 export type * from "./crons.ts";
 export type * from "./engine.ts";
+export type * from "./erasure.ts";
 export type * from "./events.ts";
 export type * from "./graphs.ts";
 export type * from "./identity/keys.ts";

@@ -4,6 +4,7 @@ import type { AssistantTx } from "./assistants.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 import type { CheckpointTx } from "./checkpoints.ts";
 import type { CronTx } from "./crons.ts";
+import type { ErasureTx } from "./erasure.ts";
 import type { KeyTx } from "./identity/keys.ts";
 import type { PeopleTx } from "./identity/people.ts";
 import type { SessionTx } from "./identity/sessions.ts";
@@ -36,6 +37,7 @@ export interface Tx
     CopyTx,
     PruneTx,
     SealingTx,
+    ErasureTx,
     RunTx,
     QueueTx,
     IdempotencyTx,
@@ -98,6 +100,8 @@ export interface Storage {
    * sees all data stored before the call. Do not base writes on the result.
    */
   read<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
+  /** @returns whether what was deleted is in no file of the embedded database any more: no long reader needed it */
+  scrub(): Promise<boolean>;
   /** Like transaction(), for writes without a waiting caller: it joins the next commit within a few milliseconds. */
   transactionDeferred<T>(work: (tx: Tx) => Awaitable<T>): Promise<T>;
 }

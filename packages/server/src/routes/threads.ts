@@ -13,6 +13,7 @@ import { copyThread } from "../threads/copy-thread.ts";
 import { createThread, getThread, patchThread } from "../threads/threads.ts";
 import { countThreads, searchByValues, searchThreads } from "../threads/search-threads.ts";
 import { deleteThread, pruneThreads } from "../threads/delete-threads.ts";
+import { eraseThread } from "../threads/erase-thread.ts";
 import { requireThread } from "../threads/find-thread.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import type { Scope } from "../model/model.ts";
@@ -105,6 +106,11 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.deleteThread, async ({ ids, caller }) => {
       await deleteThread(agent, caller, id(ids, "thread_id"));
       return NO_CONTENT;
+    }),
+    route(contract.eraseThread, async ({ ids, body }) => {
+      const threadId = id(ids, "thread_id");
+      const places = await eraseThread(agent, threadId, body.dry_run);
+      return json({ thread_id: threadId, dry_run: body.dry_run, places });
     }),
     route(contract.copyThread, async ({ ids, caller, ask }) => {
       const threadId = id(ids, "thread_id");

@@ -21,6 +21,7 @@ import { createAuditSender } from "./audit-sender.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { Notify } from "./notify-service.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
+import { createTraceEraser } from "./trace-eraser.ts";
 import type { AgentConfig } from "./settings.ts";
 
 export interface ServerContext {
@@ -75,6 +76,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   const agent: AgentContext = {
     storage,
     store,
+    traces: ports.traces === null ? null : createTraceEraser(ports.traces),
     graphs,
     access,
     isContact: notify?.stillNames ?? (() => ports.signIn !== null),

@@ -40,6 +40,8 @@ export interface AgentServerPorts {
   readonly gateways: (server: GatewayServer) => readonly HttpRoute[];
   /** Additional API of the console; null without a console. */
   readonly localServices: LocalServices | null;
+  /** Routes of the trace store, with a console or without; null without a store. */
+  readonly traces: readonly HttpRoute[] | null;
   readonly threadTtl: ThreadTtl;
   /** Those of langgraph.json. */
   readonly policies: readonly Policy[];

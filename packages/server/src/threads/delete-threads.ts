@@ -19,20 +19,20 @@ export async function deleteThread(agent: AgentContext, author: Caller | null, t
   announceDeleted(agent, gone);
 }
 
-interface Gone {
+export interface Gone {
   readonly thread: Thread;
   readonly active: readonly Run[];
   readonly waited: readonly Interrupt[];
 }
 
-async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
+export async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
   const active = await tx.activeRuns(thread.threadId);
   const waited = await openItems(tx, thread);
   await tx.deleteThread(thread.threadId);
   return { thread, active, waited };
 }
 
-function announceDeleted(agent: AgentContext, { thread, active, waited }: Gone): void {
+export function announceDeleted(agent: AgentContext, { thread, active, waited }: Gone): void {
   agent.inbox.deleted(waited, thread.metadata);
   agent.events.wakes.wake(thread.threadId); // ends the streams of the thread
   for (const run of active) {

@@ -108,6 +108,7 @@ export function createSharedTraceStore(
         const text = "DELETE FROM holdpoint_traces.traces WHERE trace_id = $1 RETURNING 1 AS gone";
         return (await sql.all(text, traceId)).length > 0;
       }),
+    scrub: async () => undefined, // PostgreSQL's own vacuum does it
     problem: () => problem,
     ...queries,
   };

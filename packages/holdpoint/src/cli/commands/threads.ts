@@ -2,7 +2,7 @@
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { findThread, searchThreads } from "../client/resolve-id.ts";
+import { findThread, paged, searchThreads } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { duration, jsonText, oneLine, shortId, shortIds } from "../output/sanitize.ts";
@@ -201,6 +201,64 @@ export async function deleteThreads(
     );
   }
   return EXIT.done;
+}
+
+export interface Erased extends Options, Confirmed {
+  readonly metadata?: string;
+  readonly dryRun?: boolean;
+}
+
+const ERASED_MAX = 10_000;
+
+/** Those of the command line, or those with the metadata, at most ERASED_MAX in one go. */
+export async function eraseThreads(cli: Cli, words: readonly string[], options: Erased): Promise<ExitCode> {
+  const metadata = await objectOption(cli, "--metadata", options.metadata);
+  if ((metadata === null) === (words.length === 0))
+    throw new CliError("name threads, or the metadata of threads with --metadata", EXIT.usage);
+  const client = await agentClient(cli, options);
+  const ids: string[] = [];
+  for (const word of words) ids.push(await findThread(client, word));
+  const crons: { readonly cron_id: string }[] = [];
+  if (metadata !== null) {
+    const found = { metadata, select: ["thread_id"], sort_by: "created_at", sort_order: "asc" };
+    ids.push(...(await searchThreads(client, found, ERASED_MAX)).map((thread) => thread.thread_id));
+    crons.push(...(await paged<(typeof crons)[number]>(client, "/runs/crons/search", { metadata }, ERASED_MAX)));
+  }
+  const what = ids.length === 1 ? `thread ${ids[0]}` : `${ids.length} threads`;
+  const question = `Erase ${what}${crons.length === 0 ? "" : ` and ${crons.length} crons`}, with traces and memory?`;
+  if (options.dryRun !== true && ids.length + crons.length > 0) await confirm(cli, question, options);
+  for (const { cron_id: id } of crons) {
+    if (options.dryRun !== true) await client.delete(`/runs/crons/${id}`);
+    printErased(cli, options, { cron_id: id }, { crons: 1 });
+  }
+  for (const id of ids) {
+    const { places } = await eraseThread(client, id, options.dryRun === true);
+    printErased(cli, options, { thread_id: id }, places);
+  }
+  if (ids.length === 0 && crons.length === 0 && options.json !== true) cli.terminal.out("No matching threads.\n");
+  if (ids.length === ERASED_MAX)
+    cli.terminal.err(`There may be more than ${ERASED_MAX} threads: repeat the command.\n`);
+  return EXIT.done;
+}
+
+type Places = Readonly<Record<string, number>>;
+
+const eraseThread = (client: Client, id: string, dryRun: boolean): Promise<{ readonly places: Places }> =>
+  client.post(`/threads/${id}/erase`, { dry_run: dryRun });
+
+function printErased(
+  cli: Cli,
+  { json, dryRun = false }: Erased,
+  what: Readonly<Record<string, string>>,
+  places: Places,
+) {
+  const [id = ""] = Object.values(what);
+  const list = Object.entries(places).map(([place, count]) => `${place} ${count}`);
+  cli.terminal.out(
+    json === true
+      ? `${jsonText({ ...what, dry_run: dryRun, places })}\n`
+      : `${dryRun ? "would erase" : "erased"}  ${shortId(id)}  ${list.join(", ")}\n`,
+  );
 }
 
 async function named(

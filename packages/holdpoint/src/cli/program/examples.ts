@@ -41,6 +41,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "threads cancel": "threads cancel 01a1feaf",
   "threads end": "threads end 01a1feaf --yes",
   "threads delete": "threads delete 01a1feaf 01a1fec0 --yes",
+  "threads erase": `threads erase --metadata '{"customer": 42}' --dry-run`,
   "trace ls": "trace ls --status error",
   "trace show": "trace show 01a1feaf",
   api: `api POST /runs/crons -f assistant_id=agent -f schedule="0 9 * * 1-5" -f input[some_text]=x`,

@@ -191,6 +191,14 @@ function registerThreads(program: Command, cli: Cli): void {
   confirmed(
     ofServer(threads.command("delete <threads...>").description("delete threads with runs and checkpoints")),
   ).action(verb("deleteThreads"));
+  confirmed(
+    ofServer(
+      threads.command("erase [threads...]").description("delete threads with traces, webhooks and all else about them"),
+    ),
+  )
+    .option("--metadata <json>", "the threads and crons with this metadata")
+    .option("--dry-run", "print what would be deleted")
+    .action(verb("eraseThreads"));
 }
 
 function registerTrace(program: Command, cli: Cli): void {

@@ -1,6 +1,7 @@
 import type {
   AssistantTx,
   CronTx,
+  ErasureTx,
   FingerprintTx,
   IdempotencyTx,
   KeyTx,
@@ -18,6 +19,7 @@ import { assistantVerbs } from "./assistants.ts";
 import { callVerbs } from "./calls.ts";
 import type { ColdSql } from "./cold-sql.ts";
 import { cronVerbs } from "./crons.ts";
+import { erasureVerbs } from "./erasure.ts";
 import { fingerprintVerbs } from "./fingerprints.ts";
 import { keyVerbs } from "./keys.ts";
 import { noticeVerbs } from "./notices.ts";
@@ -31,6 +33,7 @@ import { webhookVerbs } from "./webhooks.ts";
 
 export type ColdTx = AssistantTx &
   CronTx &
+  ErasureTx &
   FingerprintTx &
   IdempotencyTx &
   KeyTx &
@@ -50,6 +53,7 @@ export function coldVerbs(sql: ColdSql): ColdTx {
     ...assistantVerbs(sql),
     ...callVerbs(sql),
     ...cronVerbs(sql),
+    ...erasureVerbs(sql),
     ...fingerprintVerbs(sql),
     ...keyVerbs(sql),
     ...noticeVerbs(sql),

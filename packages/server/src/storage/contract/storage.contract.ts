@@ -17,6 +17,7 @@ import { auditSearchCases } from "./audit-search.contract.ts";
 import { auditCases } from "./audit.contract.ts";
 import { checkpointCases } from "./checkpoints.contract.ts";
 import { cronCases } from "./crons.contract.ts";
+import { erasureCases } from "./erasure.contract.ts";
 import { eventCases } from "./events.contract.ts";
 import { identityCases } from "./identity.contract.ts";
 import { inboxCountCases } from "./inbox-counts.contract.ts";
@@ -69,6 +70,7 @@ export function storageContract(
       read: (work) => storage.read((tx) => work(noted({ ...tx, ...longReads }))), // the same result either way
       transactionDeferred: (work) => storage.transactionDeferred((tx) => work(noted(tx))),
       longReads: notingCalls(longReads),
+      scrub: () => storage.scrub(),
       dump: (work) => storage.dump(work),
     };
   };
@@ -89,6 +91,7 @@ export function storageContract(
     identityCases(open, ODD, newId);
     policyCases(open, ODD, newId);
     tenantCases(open);
+    erasureCases(open);
     noticeCases(open, { newId, newThread, newInterrupt });
     auditCases(open, { newThread, newId });
     auditDeletionCases(open, { newThread, newId });

@@ -112,6 +112,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
       }
     },
     transaction,
+    scrub: async () => true, // PostgreSQL's own vacuum does it
     transactionDeferred: (work) =>
       new Promise((resolve) => {
         clock.after(LINGER_MS, () => resolve(transaction(work))); // postgres/storage.2

@@ -32,6 +32,7 @@ import { lockFolder } from "./client/folder-lock.ts";
 import { findOpenFolder, openingFailure } from "./client/storage-faults.ts";
 import { createRefusedWrites } from "./client/refused-writes.ts";
 import { createVerbs } from "./tables/verbs.ts";
+import { mergeWords } from "./tables/search/search.ts";
 import { createReader, type Reader } from "./reader/reader.ts";
 import { createSealing } from "../shared/sealing.ts";
 import { createLongReads } from "../shared/long-reads.ts";
@@ -51,6 +52,9 @@ export interface SqliteOptions {
 export interface SqliteStorage extends Storage, Service, Dumpable {
   readonly boundUnits: () => number;
 }
+
+/** Pages of the search index that one transaction merges. */
+const MERGED_PAGES = 500;
 
 interface Open {
   readonly lock: FileLock;
@@ -100,6 +104,12 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     transactionDeferred(work) {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), true);
+    },
+    async scrub() {
+      const { commits, checkpoints, db } = opened();
+      let pages = -MERGED_PAGES; // negative: all parts of the index, also a single one
+      while (await commits.run(() => mergeWords(db, pages), false)) pages = MERGED_PAGES;
+      return checkpoints.empty();
     },
     longReads: createLongReads((call) => opened().reader.read(call)),
     dump: async (work) => work(createDump(opened().db)),

@@ -22,6 +22,8 @@ export interface CheckpointPass {
 export interface LogCheckpoints {
   /** After a commit with writes. */
   committed(): void;
+  /** Empties the log, once no reader needs it. @returns whether it is empty */
+  empty(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -31,6 +33,8 @@ const LOG_COMMITS = 200;
 const LARGE_LOG_BYTES = 16_000_000;
 /** Without the thread: pages of 1,024 bytes in 4 MB. */
 const PAGES_OF_A_COMMIT = 4000;
+const EMPTY_ATTEMPTS = 50;
+const EMPTY_RETRY_MS = 20;
 /** The thread has one connection and no data of its own. */
 const HEAP_MB = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
 
@@ -73,6 +77,13 @@ export function createLogCheckpoints(db: Database, path: string, log: Log): LogC
       state = "working";
       thread ??= start();
       thread.postMessage("pass", []);
+    },
+    async empty() {
+      for (let attempt = 0; attempt < EMPTY_ATTEMPTS; attempt++) {
+        if (attempt > 0) await new Promise((resolve) => void setTimeout(resolve, EMPTY_RETRY_MS));
+        if (db.get("PRAGMA wal_checkpoint(TRUNCATE)")?.["busy"] === 0) return true;
+      }
+      return false;
     },
     async stop() {
       state = "stopped";

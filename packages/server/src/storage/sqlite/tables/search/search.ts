@@ -99,3 +99,15 @@ export function deleteDocuments(db: Database, threadId: string): void {
   for (const { doc_id: id } of ids) db.run("DELETE FROM search_words WHERE rowid = ?", Number(id));
   if (ids.length > 0) db.run("DELETE FROM search_documents WHERE thread_id = ?", threadId);
 }
+
+/**
+ * A deleted document leaves its words in the index until the index merges its parts.
+ * @param pages negative to begin
+ * @returns whether there is more to merge
+ */
+export function mergeWords(db: Database, pages: number): boolean {
+  const changes = (): number => Number(db.get("SELECT total_changes() AS n")?.["n"]);
+  const before = changes();
+  db.run("INSERT INTO search_words (search_words, rank) VALUES ('merge', ?)", pages);
+  return changes() - before >= 2;
+}

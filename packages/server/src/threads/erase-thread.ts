@@ -1,0 +1,67 @@
+// Erasure of a thread: its deletion, and what the deletion leaves (ARCHITECTURE.md, Erasure).
+// Invariants:
+//   erase-thread.1. Each step can be repeated, and none needs the thread: a call after a crash deletes what is left.
+//   erase-thread.2. When the reply leaves, the files of the embedded databases hold nothing of what was deleted.
+import type { AgentContext } from "../context/context.ts";
+import type { ErasedCounts, Tx } from "../ports/ports.ts";
+import { announceDeleted, type Gone, takeAway } from "./delete-threads.ts";
+import { threadNotFound } from "./find-thread.ts";
+
+/** Rows of a transaction. */
+const PAGE = 100;
+
+/** @returns what is there, or was. @throws {ApiError} `thread_not_found` if nothing is */
+export async function eraseThread(agent: AgentContext, threadId: string, dryRun: boolean): Promise<ErasedCounts> {
+  const { storage } = agent;
+  const { counts, gone } = await storage.transaction(async (tx) => {
+    const found = await tx.countThreadRows(threadId);
+    return { counts: found, gone: dryRun ? null : await removeThread(tx, threadId) };
+  });
+  if (gone !== null) announceDeleted(agent, gone);
+  const webhooks = await eraseWebhooks(agent, threadId, dryRun);
+  const items = await eraseItems(agent, threadId, dryRun);
+  const traces = (await agent.traces?.eraseThread(threadId, dryRun)) ?? 0;
+  const found = { ...counts, webhooks, store_items: items, traces };
+  const places = Object.fromEntries(Object.entries(found).filter(([, count]) => count > 0));
+  if (Object.keys(places).length === 0) throw threadNotFound(threadId);
+  if (!dryRun) await storage.scrub(); // erase-thread.2
+  return places;
+}
+
+async function removeThread(tx: Tx, threadId: string): Promise<Gone | null> {
+  const thread = await tx.thread(threadId);
+  const gone = thread === null ? null : await takeAway(tx, thread);
+  await tx.eraseThreadRows(threadId);
+  return gone;
+}
+
+async function eraseWebhooks({ storage }: AgentContext, threadId: string, dryRun: boolean): Promise<number> {
+  let count = 0;
+  let after: string | null = "";
+  while (after !== null) {
+    const from: string = after;
+    const { ids, next } = await storage.transaction(async (tx) => {
+      const page = await tx.webhooksNaming(threadId, from, PAGE);
+      if (!dryRun) for (const id of page.ids) await tx.deleteWebhook(id);
+      return page;
+    });
+    count += ids.length;
+    after = next;
+  }
+  return count;
+}
+
+/** The memory under the thread's id, as graphs keep it. */
+async function eraseItems({ storage }: AgentContext, threadId: string, dryRun: boolean): Promise<number> {
+  if (dryRun) return storage.read((tx) => tx.countItemsLabelled(threadId));
+  let count = 0;
+  for (;;) {
+    const items = await storage.transaction(async (tx) => {
+      const found = await tx.itemsLabelled(threadId, PAGE);
+      for (const { namespace, key } of found) await tx.deleteStoreItem(namespace, key);
+      return found;
+    });
+    count += items.length;
+    if (items.length < PAGE) return count;
+  }
+}

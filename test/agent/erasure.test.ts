@@ -1,0 +1,136 @@
+// Erasure: canaries in every kind of place, then in no table and in no file. Checked: erase-thread.1, erase-thread.2,
+// cold/erasure.1.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { Client } from "pg";
+import { PATIENCE } from "../harness/patience.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { newThread, onlyQuestion, until, type TestThread } from "../harness/threads.ts";
+
+/** A word, so that the search index has it, too. */
+const CANARY = "canary7f3ae1";
+
+const STORAGES = [
+  ["SQLite", async () => ""],
+  ["PostgreSQL", newDatabase],
+] as const;
+
+async function start(t: TestContext, databaseUri: string, env: Record<string, string> = {}): Promise<ServerHere> {
+  const server = await startServerHere({
+    env: { DATABASE_URI: databaseUri, TRACES: "on", HTTP_PORT: "0", TRACES_PORT: "0", GRPC_PORT: "0", ...env },
+  });
+  t.after(async () => {
+    await server.stop();
+    removeFolder(server.dataDir);
+  });
+  return server;
+}
+
+/** Files of the data folder and tables of the database that hold a text. */
+async function findPlaces({ dataDir }: ServerHere, databaseUri: string, text: string): Promise<readonly string[]> {
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .filter((entry) => readFileSync(join(entry.parentPath, entry.name)).toString("latin1").toLowerCase().includes(text))
+    .map(({ name }) => name);
+  return databaseUri === "" ? files : [...files, ...(await findTables(databaseUri, text))];
+}
+
+async function findTables(databaseUri: string, text: string): Promise<readonly string[]> {
+  const client = new Client(databaseUri);
+  await client.connect();
+  try {
+    const tables = await client.query<{ readonly name: string }>(
+      "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname LIKE 'holdpoint%' ORDER BY 1",
+    );
+    const found: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rowCount } = await client.query(`SELECT 1 FROM ${name} AS t WHERE lower(t::text) LIKE $1 LIMIT 1`, [
+        `%${text}%`,
+      ]);
+      if (rowCount !== 0) found.push(name);
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}
+
+const expect200 = async (server: ServerHere, method: string, path: string, body?: unknown): Promise<never> => {
+  const reply = await call(server, method, path, body);
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
+  return reply.body;
+};
+
+/** A thread with everything that a thread can leave, answered once and asking again. */
+async function fill(server: ServerHere, mark: string): Promise<TestThread> {
+  const thread = await newThread(server, "echo", { metadata: { customer: mark } });
+  const question = { input: { payload: { question: mark } }, metadata: { run: mark } };
+  const { id } = onlyQuestion(await thread.run(question));
+  await expect200(server, "POST", `/inbox/${thread.threadId}/${id}/comments`, { text: mark, by: mark });
+  await thread.resume({ said: `${mark} ${"long ".repeat(2000)}` });
+  await thread.run({ ...question, webhook: `https://nowhere.invalid/${mark}` });
+  await thread.resume({ said: mark });
+  const cron = { assistant_id: "echo", schedule: "0 0 1 1 *", input: { payload: { question: mark } } };
+  await expect200(server, "POST", `${thread.path}/runs/crons`, cron);
+  await thread.run(question);
+  const item = { namespace: ["threads", thread.threadId], key: mark, value: { text: mark } };
+  await expect200(server, "PUT", "/store/items", item);
+  await until("the trace of the last run", async () => {
+    const found: { readonly items: readonly { readonly input: string | null }[] } = await expect200(
+      server,
+      "GET",
+      `/console/api/traces?thread_id=${thread.threadId}`,
+    );
+    return found.items.length >= 3 ? true : undefined;
+  });
+  await expect200(server, "POST", "/threads/search", { q: mark }); // the index has it
+  return thread;
+}
+
+const erase = (server: ServerHere, { path }: TestThread, dryRun = false) =>
+  call(server, "POST", `${path}/erase`, { dry_run: dryRun });
+
+const readPlaces = ({ body }: { readonly body: never }): Readonly<Record<string, number>> =>
+  (body as { readonly places: Readonly<Record<string, number>> }).places;
+
+for (const [storage, openDatabase] of STORAGES)
+  test(
+    `an erased thread is in no table and no file on ${storage} (erase-thread.2, cold/erasure.1)`,
+    PATIENCE,
+    async (t) => {
+      const databaseUri = await openDatabase();
+      const server = await start(t, databaseUri);
+      const [thread, other] = [await fill(server, CANARY), await fill(server, "another8b2c")];
+      const before = await findPlaces(server, databaseUri, CANARY);
+      const planned = await erase(server, thread, true);
+      assert.deepEqual(await findPlaces(server, databaseUri, CANARY), before, "a dry run deletes nothing");
+      const erased = await erase(server, thread);
+      assert.equal(erased.status, 200, erased.text);
+      assert.deepEqual(readPlaces(erased), readPlaces(planned));
+      const { threads, runs, crons, webhooks, store_items: items, traces = 0, audit = 0 } = readPlaces(erased);
+      assert.deepEqual(
+        { threads, runs, crons, webhooks, items },
+        { threads: 1, runs: 5, crons: 1, webhooks: 1, items: 1 },
+      );
+      assert.ok(traces >= 3 && audit >= 3, erased.text);
+      assert.deepEqual(await findPlaces(server, databaseUri, CANARY), []);
+      assert.equal((await call(server, "GET", "/audit/verify")).body["intact" as never], true);
+      assert.equal((await erase(server, thread)).status, 404);
+      assert.equal((await call(server, "GET", other.path)).status, 200, "another thread stays");
+      assert.ok(readPlaces(await erase(server, other, true))["traces"]);
+    },
+  );
+
+test("a repeated erasure deletes what arrived after the thread had gone (erase-thread.1)", PATIENCE, async (t) => {
+  const server = await start(t, "");
+  const thread = await fill(server, CANARY);
+  assert.equal((await call(server, "DELETE", thread.path)).status, 204);
+  const { webhooks, store_items: items, traces = 0 } = readPlaces(await erase(server, thread));
+  assert.deepEqual({ webhooks, items }, { webhooks: 1, items: 1 });
+  assert.ok(traces >= 3);
+  assert.deepEqual(await findPlaces(server, "", CANARY), []);
+});
