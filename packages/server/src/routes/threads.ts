@@ -100,6 +100,18 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
       const patch = { metadata: body.metadata, ttl: undefined, scope };
       return threadReply(await patchThread(agent, id(ids, "thread_id"), patch));
     }),
+    route(contract.copyThread, async ({ ids, caller, ask }) => {
+      const threadId = id(ids, "thread_id");
+      const readable = await ask("threads:read", { thread_id: threadId });
+      return threadReply(await copyThread(agent, caller, threadId, readable));
+    }),
+    ...endRoutes(agent),
+    ...stateRoutes(agent),
+  ];
+}
+
+function endRoutes(agent: AgentContext): readonly AgentRoute[] {
+  return [
     route(contract.pruneThreads, async ({ body, caller, scope }) =>
       json({ pruned_count: await pruneThreads(agent, { caller, scope }, body.thread_ids, body.strategy) }),
     ),
@@ -112,12 +124,6 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
       const places = await eraseThread(agent, threadId, body.dry_run);
       return json({ thread_id: threadId, dry_run: body.dry_run, places });
     }),
-    route(contract.copyThread, async ({ ids, caller, ask }) => {
-      const threadId = id(ids, "thread_id");
-      const readable = await ask("threads:read", { thread_id: threadId });
-      return threadReply(await copyThread(agent, caller, threadId, readable));
-    }),
-    ...stateRoutes(agent),
   ];
 }
 
