@@ -369,6 +369,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /people/me/console": [{}],
   "PUT /people/me/console": [{ body: () => ({ revision: "", views: [], seen: [], tab: "" }) }],
   "DELETE /people/{person}": [{}],
+  "POST /people/{person}/erase": [{}],
 
   "PUT /store/items": [{ body: () => ({ ...ITEM, value: { mark: "mark-of-bolt" } }) }],
   "GET /store/items": [{ query: "namespace=own&key=k" }, { query: "namespace=acme.own&key=k" }],

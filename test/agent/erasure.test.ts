@@ -1,5 +1,5 @@
 // Erasure: canaries in every kind of place, then in no table and in no file. Checked: erase-thread.1, erase-thread.2,
-// cold/erasure.1.
+// cold/erasure.1, erase-person.1, cold/erase-person.2.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { test, type TestContext } from "node:test";
 import { Client } from "pg";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
+import { newBrowser, startOpenIdProvider } from "../harness/sign-in/openid-provider.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { newThread, onlyQuestion, until, type TestThread } from "../harness/threads.ts";
@@ -19,9 +20,17 @@ const STORAGES = [
   ["PostgreSQL", newDatabase],
 ] as const;
 
+const WITH_TRACES = {
+  TRACES: "on",
+  HTTP_PORT: "0",
+  TRACES_PORT: "0",
+  GRPC_PORT: "0",
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
+};
+
 async function start(t: TestContext, databaseUri: string, env: Record<string, string> = {}): Promise<ServerHere> {
   const server = await startServerHere({
-    env: { DATABASE_URI: databaseUri, TRACES: "on", HTTP_PORT: "0", TRACES_PORT: "0", GRPC_PORT: "0", ...env },
+    env: { DATABASE_URI: databaseUri, ...WITH_TRACES, ...env },
   });
   t.after(async () => {
     await server.stop();
@@ -134,3 +143,126 @@ test("a repeated erasure deletes what arrived after the thread had gone (erase-t
   assert.ok(traces >= 3);
   assert.deepEqual(await findPlaces(server, "", CANARY), []);
 });
+
+/** Every identifier of the person has it. */
+const PERSON = "zoe4d1c";
+const NAME = `${PERSON}@example.com`;
+const ADMIN = "the-long-key-of-the-admin";
+const ROOT = { "x-api-key": ADMIN };
+
+/** A signed-in person who has done what people do, and a server that names the person wherever it can. */
+async function signedIn(t: TestContext, databaseUri: string, env: Record<string, string> = {}): Promise<ServerHere> {
+  const provider = await startOpenIdProvider();
+  t.after(() => provider.stop());
+  const roles = JSON.stringify([{ group: "finance", role: "operator" }]);
+  const server = await start(t, databaseUri, {
+    ...provider.env,
+    HOLDPOINT_API_KEYS: `root:${ADMIN}`,
+    HOLDPOINT_ROLES: roles,
+    ...env,
+  });
+  provider.allow(server.url);
+  const subject = `${PERSON}-subject-0123456789`;
+  provider.accounts.set(subject, { email: NAME, email_verified: true, name: `Zoe ${PERSON}`, groups: ["finance"] });
+  const browser = newBrowser();
+  await browser.signIn(server.url, subject);
+  const send = async (method: string, path: string, body: object): Promise<never> => {
+    const headers = { "content-type": "application/json", origin: server.url };
+    const reply = await browser.visit(server.url + path, { method, headers, body: JSON.stringify(body) });
+    assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
+    return (reply.text === "" ? null : JSON.parse(reply.text)) as never;
+  };
+  const asRoot = async (method: string, path: string, body: object): Promise<never> => {
+    const reply = await call(server, method, path, body, ROOT);
+    assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
+    return reply.body;
+  };
+  const { thread_id: threadId }: { readonly thread_id: string } = await send("POST", "/threads", {
+    metadata: { owner: NAME },
+  });
+  const run = { assistant_id: "echo", input: { payload: { question: `Ask ${NAME}, or Zoe ${PERSON}?` } } };
+  const runs = `/threads/${threadId}/runs`;
+  const {
+    __interrupt__: [asked],
+  }: { readonly __interrupt__: readonly [{ readonly id: string }] } = await send("POST", `${runs}/wait`, {
+    ...run,
+    metadata: { user_id: NAME },
+  });
+  const item = `/inbox/${threadId}/${asked.id}`;
+  await send("POST", `${item}/comments`, { text: `I am ${NAME}.` });
+  await asRoot("POST", `${item}/assign`, { to: NAME });
+  await send("POST", `${runs}/wait`, { assistant_id: "echo", command: { resume: { said: `by ${NAME}` } } });
+  await send("POST", `${runs}/wait`, { ...run, webhook: `https://nowhere.invalid/?u=${encodeURIComponent(NAME)}` });
+  await send("POST", "/runs/crons", { ...run, schedule: "0 0 1 1 *", metadata: { made_for: NAME } });
+  await send("POST", "/assistants", { graph_id: "echo", name: `Of ${NAME}`, metadata: { owner: NAME } });
+  await send("POST", "/policies", { action: "pay", answer: "approve" });
+  const own: { readonly revision: string } = JSON.parse(
+    (await browser.visit(`${server.url}/people/me/console`)).text,
+  ) as never;
+  const views = [{ name: `views of ${PERSON}`, path: "/inbox", search: { by: NAME } }];
+  await send("PUT", "/people/me/console", { revision: own.revision, views, seen: [], tab: "" });
+  await asRoot("PUT", "/store/items", { namespace: ["people"], key: NAME, value: { likes: "tea" } });
+  await asRoot("PUT", "/store/items", { namespace: ["teams"], key: "one", value: { lead: NAME } });
+  await asRoot("GET", `/threads/${threadId}`, {}).catch(() => null);
+  await until("the traces of the runs", async () => {
+    const { body } = await call(server, "GET", `/console/api/traces?thread_id=${threadId}`, undefined, ROOT);
+    return (body as { readonly items: readonly object[] }).items.length >= 2 ? true : undefined;
+  });
+  return server;
+}
+
+interface PersonReply {
+  readonly pseudonym: string | null;
+  readonly places: Readonly<Record<string, number>>;
+  readonly next_cursor: string | null;
+}
+
+async function erasePerson(server: ServerHere, dryRun: boolean): Promise<PersonReply> {
+  const places: Record<string, number> = {};
+  let cursor: string | null = null;
+  for (;;) {
+    const body = { dry_run: dryRun, cursor };
+    const reply = await call(server, "POST", `/people/${NAME}/erase`, body, ROOT);
+    assert.equal(reply.status, 200, reply.text);
+    const page: PersonReply = reply.body;
+    for (const [place, count] of Object.entries(page.places)) places[place] = (places[place] ?? 0) + count;
+    cursor = page.next_cursor;
+    if (cursor === null) return { ...page, places };
+  }
+}
+
+const PLACES =
+  "people sessions threads thread_metadata runs interrupts audit checkpoints crons assistants assistant_versions policies store_items webhooks traces";
+
+for (const [storage, openDatabase] of STORAGES)
+  test(
+    `an erased person is in no table and no file on ${storage} (erase-person.1, cold/erase-person.2)`,
+    PATIENCE,
+    async (t) => {
+      const databaseUri = await openDatabase();
+      const server = await signedIn(t, databaseUri);
+      const before = await findPlaces(server, databaseUri, PERSON);
+      const planned = await erasePerson(server, true);
+      assert.deepEqual(await findPlaces(server, databaseUri, PERSON), before, "a dry run changes nothing");
+      assert.deepEqual(
+        PLACES.split(" ").filter((place) => planned.places[place] === undefined),
+        [],
+      );
+      const { pseudonym, places } = await erasePerson(server, false);
+      assert.deepEqual(places, planned.places);
+      assert.deepEqual(await findPlaces(server, databaseUri, PERSON), []);
+      assert.match(String(pseudonym), /^erased-[0-9a-f]{12}$/);
+      const { body: trail } = await call(server, "GET", `/audit?by=${pseudonym}`, undefined, ROOT);
+      assert.ok((trail as { readonly items: readonly object[] }).items.length >= 2);
+      const { body: report } = await call(server, "GET", "/audit/verify", undefined, ROOT);
+      const { intact, erased, faults } = report as {
+        readonly intact: boolean;
+        readonly erased: number;
+        readonly faults: object;
+      };
+      assert.deepEqual([intact, faults], [true, []]);
+      assert.equal(erased, places["audit"]);
+      const again = await call(server, "POST", `/people/${NAME}/erase`, {}, ROOT);
+      assert.deepEqual([again.status, again.body["code" as never]], [404, "person_not_found"]);
+    },
+  );

@@ -132,3 +132,22 @@ export const deletePerson = operation("deletePerson", "delete", "/people/{person
   description: "Whoever the provider still lets in can sign in again, and is in the directory again then.",
   refusals: ["person_not_found"],
 });
+
+export const erasePerson = operation("erasePerson", "post", "/people/{person}/erase", {
+  tag: TAG,
+  access: "people:delete",
+  summary: "Replace a person by a pseudonym everywhere, and delete what only that person has",
+  body: z.strictObject({
+    dry_run: z.boolean().default(false).describe("count only, and change nothing"),
+    cursor: text(8000).nullish().describe("next_cursor of the reply before"),
+  }),
+  reply: z.object({
+    pseudonym: z.string().nullable().describe("null for a dry run"),
+    dry_run: z.boolean(),
+    places: z.record(z.string(), z.number().int()).describe("table → rows of this call that named the person; traces"),
+    next_cursor: z.string().nullable().describe("null at the end"),
+  }),
+  description:
+    "A call works for a few seconds: call again with next_cursor until it is null. After a crash, begin again.",
+  refusals: ["person_not_found"],
+});

@@ -103,6 +103,7 @@ export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
     intact: z.boolean(),
     entries: z.number().int(),
     deleted: z.number().int().describe("entries that retention or the deletion of a thread removed; they are verified"),
+    erased: z.number().int().describe("entries from which a person was erased, with a link that says so"),
     chains: z.number().int(),
     anchor: z.string().describe("the heads of the chains: keep it where nobody can change it"),
     faults: z

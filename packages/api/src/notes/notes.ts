@@ -172,6 +172,7 @@ const inbox: Readonly<Record<string, Note>> = {
       intact: true,
       entries: 1,
       deleted: 0,
+      erased: 0,
       chains: 1,
       anchor: `1:1:${"0".repeat(64)}`,
       faults: [],
@@ -203,6 +204,16 @@ const access: Readonly<Record<string, Note>> = {
     description: "Of two browsers that write at once, the later one reads again, and adds its change.",
     body: value.consoleBodyExample,
     reply: value.consoleExample,
+  },
+  erasePerson: {
+    description: "For a person who wants to be forgotten. First remove the account at the provider.",
+    body: { dry_run: false },
+    reply: {
+      pseudonym: "erased-82c1b93d54d4",
+      dry_run: false,
+      places: { people: 1, sessions: 2, audit: 40, interrupts: 38, traces: 12 },
+      next_cursor: null,
+    },
   },
   deletePerson: { description: "For a person who has left: first remove the account at the provider." },
 };

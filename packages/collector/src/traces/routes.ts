@@ -50,11 +50,17 @@ const searchQuery = z.object({
 
 const ERASURE_BYTES_MAX = 8192;
 
-const erasure = z.strictObject({
-  thread_id: text,
-  cursor: z.string().max(500).nullable().default(null),
-  dry_run: z.boolean().default(false),
-});
+const erasure = z
+  .strictObject({
+    thread_id: text.nullable().default(null),
+    identifiers: z.array(text).min(1).max(10).nullable().default(null).describe("of a person whom the traces name"),
+    cursor: z.string().max(500).nullable().default(null),
+    dry_run: z.boolean().default(false),
+  })
+  .refine((body) => (body.thread_id === null) !== (body.identifiers === null), {
+    path: ["thread_id"],
+    message: "name a thread, or the identifiers of a person",
+  });
 
 export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
   const get = (path: string, answer: (request: HttpRequest) => Promise<HttpReply>): HttpRoute => ({
@@ -82,9 +88,9 @@ export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
       path: "/traces",
       async handle({ readBody }) {
         const { value } = await readBody(ERASURE_BYTES_MAX);
-        const { thread_id: threadId, cursor, dry_run: dryRun } = parseFields(erasure, value, "body");
+        const { thread_id: threadId, identifiers, cursor, dry_run: dryRun } = parseFields(erasure, value, "body");
         const at = cursor === null ? null : decodeCursor(cursor);
-        const { traces, next } = await eraseTraces(store, { threadId, dryRun, cursor: at });
+        const { traces, next } = await eraseTraces(store, { threadId, identifiers, dryRun, cursor: at });
         return json({ traces, next_cursor: next === null ? null : encodeCursor(next) });
       },
     },

@@ -1,4 +1,7 @@
 // Erasure ports: what is left of a thread beyond its deletion.
+import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
+import type { ErasedEntry } from "../model/audit/audit-chain.ts";
+import type { ResealPlace } from "./sealing.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 
 /** Place → number: a table of the storage, or `traces`. */
@@ -17,6 +20,37 @@ export interface ErasureTx {
     limit: number,
   ): Awaitable<readonly { readonly namespace: readonly string[]; readonly key: string }[]>;
   countItemsLabelled(label: string): Awaitable<number>;
+  /** The erasure of this person that has begun and not ended; null for none. */
+  personErasure(name: string): Awaitable<PersonErasure | null>;
+  beginPersonErasure(name: string, erasure: PersonErasure): Awaitable<void>;
+  endPersonErasure(name: string): Awaitable<void>;
+  /** Replaces a person in the next rows, or removes the rows; a dry run only counts. @param place null at the start */
+  erasePersonPage(place: ResealPlace | null, names: PersonalNames, page: ErasureOptions): Awaitable<ErasedPage>;
+}
+
+export interface PersonErasure {
+  readonly pseudonym: string;
+  /** Name, address, subject, displayed name. */
+  readonly identifiers: readonly string[];
+}
+
+export interface ErasureOptions {
+  readonly rows: number;
+  readonly dryRun: boolean;
+}
+
+export interface ErasedPage {
+  /** Null at the end. */
+  readonly next: ResealPlace | null;
+  readonly table: string;
+  /** Rows that named the person. */
+  readonly rows: number;
+  /** Threads whose documents in the search index have to be made again. */
+  readonly threadIds: readonly string[];
+  /** Entries of the trail that have another content now. */
+  readonly entries: readonly ErasedEntry[];
+  /** Items of the memory under the person's name: they are still there. */
+  readonly items: readonly { readonly namespace: readonly string[]; readonly key: string }[];
 }
 
 export interface NamedPage {
@@ -29,4 +63,10 @@ export interface NamedPage {
 export interface TraceEraser {
   /** Idempotent. @returns the number of deleted traces, or of those that would be */
   eraseThread(threadId: string, dryRun: boolean): Promise<number>;
+  /** Deletes the next traces that name the person. @param cursor null at the start */
+  erasePerson(
+    identifiers: readonly string[],
+    dryRun: boolean,
+    cursor: string | null,
+  ): Promise<{ readonly traces: number; readonly next: string | null }>;
 }

@@ -1,7 +1,7 @@
 // Storage port for interrupts, breakpoints, the inbox over them, and the audit trail.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Run, Scope, ThreadStatus } from "../model/model.ts";
-import type { AuditHead, AuditLink } from "../model/audit/audit-chain.ts";
+import type { AuditHead, AuditLink, ErasedEntry } from "../model/audit/audit-chain.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 
 /** Time left until the deadline of an item: passed, below an hour, a day or a week, longer; `none` without a deadline. */
@@ -193,6 +193,10 @@ export interface AuditTx {
    * @returns the number deleted
    */
   deleteAuditBefore(threadId: string, before: number): Awaitable<number>;
+  /** Appends to a chain that an entry has another content (audit-chain.5). */
+  noteErasedEntry(entry: ErasedEntry): Awaitable<void>;
+  /** Those of these erasures that a chain notes. @returns their erasureDigest() */
+  notedErasures(entries: readonly ErasedEntry[]): Awaitable<ReadonlySet<string>>;
   /** Entries `commented` of one interrupt, oldest first, after `seq`. */
   listComments(
     threadId: string,

@@ -119,9 +119,9 @@ function endRoutes(agent: AgentContext): readonly AgentRoute[] {
       await deleteThread(agent, caller, id(ids, "thread_id"));
       return NO_CONTENT;
     }),
-    route(contract.eraseThread, async ({ ids, body }) => {
+    route(contract.eraseThread, async ({ ids, body, caller }) => {
       const threadId = id(ids, "thread_id");
-      const places = await eraseThread(agent, threadId, body.dry_run);
+      const places = await eraseThread(agent, caller, { threadId, dryRun: body.dry_run });
       return json({ thread_id: threadId, dry_run: body.dry_run, places });
     }),
   ];

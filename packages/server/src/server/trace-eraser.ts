@@ -22,6 +22,11 @@ export function createTraceEraser(routes: readonly HttpRoute[]): TraceEraser | n
       } while (cursor !== null);
       return count;
     },
+    async erasePerson(identifiers, dryRun, cursor) {
+      const page = await ask({ identifiers, dry_run: dryRun, cursor });
+      const next = page["next_cursor"];
+      return { traces: Number(page["traces"]), next: typeof next === "string" ? next : null };
+    },
   };
 }
 

@@ -3,6 +3,8 @@
 //   erase-thread.1. Each step can be repeated, and none needs the thread: a call after a crash deletes what is left.
 //   erase-thread.2. When the reply leaves, the files of the embedded databases hold nothing of what was deleted.
 import type { AgentContext } from "../context/context.ts";
+import { buildAct } from "../model/audit/build-act.ts";
+import type { AuditEntry, Caller } from "../model/model.ts";
 import type { ErasedCounts, Tx } from "../ports/ports.ts";
 import { announceDeleted, type Gone, takeAway } from "./delete-threads.ts";
 import { threadNotFound } from "./find-thread.ts";
@@ -11,11 +13,21 @@ import { threadNotFound } from "./find-thread.ts";
 const PAGE = 100;
 
 /** @returns what is there, or was. @throws {ApiError} `thread_not_found` if nothing is */
-export async function eraseThread(agent: AgentContext, threadId: string, dryRun: boolean): Promise<ErasedCounts> {
-  const { storage } = agent;
+export async function eraseThread(
+  agent: AgentContext,
+  author: Caller,
+  { threadId, dryRun }: { readonly threadId: string; readonly dryRun: boolean },
+): Promise<ErasedCounts> {
+  const { storage, clock } = agent;
+  const act = buildAct(author, {
+    action: "thread_deleted",
+    at: clock.now(),
+    subject: threadId,
+    fields: { erased: true },
+  });
   const { counts, gone } = await storage.transaction(async (tx) => {
     const found = await tx.countThreadRows(threadId);
-    return { counts: found, gone: dryRun ? null : await removeThread(tx, threadId) };
+    return { counts: found, gone: dryRun ? null : await removeThread(tx, threadId, act) };
   });
   if (gone !== null) announceDeleted(agent, gone);
   const webhooks = await eraseWebhooks(agent, threadId, dryRun);
@@ -28,10 +40,11 @@ export async function eraseThread(agent: AgentContext, threadId: string, dryRun:
   return places;
 }
 
-async function removeThread(tx: Tx, threadId: string): Promise<Gone | null> {
+async function removeThread(tx: Tx, threadId: string, act: AuditEntry): Promise<Gone | null> {
   const thread = await tx.thread(threadId);
   const gone = thread === null ? null : await takeAway(tx, thread);
   await tx.eraseThreadRows(threadId);
+  if (gone !== null) await tx.audit([act]);
   return gone;
 }
 

@@ -19,6 +19,7 @@ interface Report {
   readonly intact: boolean;
   readonly entries: number;
   readonly deleted: number;
+  readonly erased: number;
   readonly chains: number;
   readonly anchor: string;
   readonly faults: readonly Fault[];
@@ -40,8 +41,9 @@ export async function verifyAudit(cli: Cli, options: VerifyOptions): Promise<Exi
 }
 
 function formatLines({ terminal }: Cli, report: Report): readonly string[] {
-  const { intact, entries, deleted, chains, anchor, faults, fault_count: found } = report;
-  const counts = `${entries} entries and ${deleted} digests of deleted ones, in ${chains} ${chains === 1 ? "chain" : "chains"}`;
+  const { intact, entries, deleted, erased, chains, anchor, faults, fault_count: found } = report;
+  const known = erased > 0 ? `${entries} entries (${erased} with a person erased)` : `${entries} entries`;
+  const counts = `${known} and ${deleted} digests of deleted ones, in ${chains} ${chains === 1 ? "chain" : "chains"}`;
   const verdict = intact ? paint(terminal, "green", "intact") : paint(terminal, "red", "not intact");
   return [
     `${verdict}  ${counts}`,

@@ -153,6 +153,39 @@ export async function removePerson(cli: Cli, name: string, options: Options & Co
   return done(cli, options, "removed", { name });
 }
 
+export interface ErasedPerson extends Options, Confirmed {
+  readonly dryRun?: boolean;
+}
+
+interface ErasureReply {
+  readonly pseudonym: string | null;
+  readonly places: Readonly<Record<string, number>>;
+  readonly next_cursor: string | null;
+}
+
+export async function erasePerson(cli: Cli, name: string, options: ErasedPerson): Promise<ExitCode> {
+  const client = await agentClient(cli, options);
+  const { dryRun = false, json } = options;
+  if (!dryRun) await confirm(cli, `Erase ${oneLine(name)} everywhere, for good?`, options);
+  const places: Record<string, number> = {};
+  let pseudonym: string | null = null;
+  let cursor: string | null = null;
+  do {
+    const body: object = { dry_run: dryRun, cursor };
+    const reply: ErasureReply = await client.post(`/people/${encodeURIComponent(name)}/erase`, body);
+    for (const [place, count] of Object.entries(reply.places)) places[place] = (places[place] ?? 0) + count;
+    ({ pseudonym, next_cursor: cursor } = reply);
+  } while (cursor !== null);
+  if (json === true) {
+    printJson(cli.terminal, { name, pseudonym, dry_run: dryRun, places });
+    return EXIT.done;
+  }
+  const list = Object.entries(places).map(([place, count]) => `${place} ${count}`);
+  cli.terminal.out(`${dryRun ? "would erase" : "erased"}  ${oneLine(name)}  ${list.join(", ")}\n`);
+  if (pseudonym !== null) cli.terminal.out(`is now  ${pseudonym}\n`);
+  return EXIT.done;
+}
+
 function done({ terminal }: Cli, { json }: PrintOptions, word: string, what: object): ExitCode {
   terminal.out(
     json === true ? `${jsonText({ ...what, [word]: true })}\n` : `${word}  ${shortId(Object.values(what).join())}\n`,

@@ -23,11 +23,16 @@ export function registerAccess(program: Command, cli: Cli): void {
   confirmed(ofServer(keys.command("revoke <key>").description("revoke a key, on every server at once"))).action(
     verb("revokeKey"),
   );
-  const people = program.command("people").description("people who have signed in: list, remove");
+  const people = program.command("people").description("people who have signed in: list, remove, erase");
   listed(ofServer(people.command("ls").description("list people with their groups")), 100)
     .option("--group <name>", "of this group")
     .action(verb("listPeople"));
   confirmed(
     ofServer(people.command("remove <name>").description("remove a person, and end all sessions of the person")),
   ).action(verb("removePerson"));
+  confirmed(
+    ofServer(people.command("erase <person>").description("replace a person by a pseudonym everywhere, for good")),
+  )
+    .option("--dry-run", "print what names the person")
+    .action(verb("erasePerson"));
 }

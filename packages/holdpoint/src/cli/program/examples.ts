@@ -50,6 +50,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "keys revoke": "keys revoke 01a1feaf --yes",
   "people ls": "people ls --group finance",
   "people remove": "people remove ann@example.com --yes",
+  "people erase": "people erase ann@example.com --dry-run",
   doctor: "doctor",
   "notify test": "notify test",
   validate: "validate",

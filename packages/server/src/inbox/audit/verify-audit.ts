@@ -5,10 +5,13 @@
 //        While its thread is there, it is a fault unless the chain notes a later time before which entries were deleted
 //        by age. A thread that was made after the entry is another one with the same id.
 //   verify-audit.3. An anchor, the heads of an earlier verification, also finds a trail that was rewritten as a whole.
+//   verify-audit.5. An entry whose content is not that of its digest is no fault if a chain notes the erasure of a person from it,
+//        with the digest of the content that it has now.
 //   verify-audit.4. The numbers of a thread have no gap: it also shows where a whole chain was removed.
 import {
   auditDigest,
   auditHash,
+  erasureDigest,
   isGoneTrace,
   NO_CHAIN,
   type AuditHead,
@@ -34,6 +37,8 @@ export interface AuditFault {
 export interface AuditReport {
   readonly entries: number;
   readonly deleted: number;
+  /** Entries from which a person was erased. */
+  readonly erased: number;
   readonly heads: readonly AuditHead[];
   /** At most FAULTS_MAX. */
   readonly faults: readonly AuditFault[];
@@ -48,7 +53,7 @@ const FAULTS_MAX = 100;
 /** @param anchor heads of an earlier report */
 export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead[]): Promise<AuditReport> {
   const heads = await agent.storage.longReads.auditHeads();
-  const found = { entries: 0, deleted: 0, faults: [] as AuditFault[], faultCount: 0 };
+  const found = { entries: 0, deleted: 0, erased: 0, faults: [] as AuditFault[], faultCount: 0 };
   const report = (fault: AuditFault): void => {
     if (++found.faultCount <= FAULTS_MAX) found.faults.push(fault);
   };
@@ -59,9 +64,11 @@ export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead
     const walk = createWalk(head, marks, report);
     for (;;) {
       const links = await agent.storage.longReads.auditLinks(head.chain, walk.position(), PAGE);
+      const erased = await findErased(agent, head.chain, links);
       for (const link of links) {
         if (link.position > head.count) break; // verify-audit.1
-        walk.step(link);
+        walk.step(link, erased.has(link.position));
+        if (erased.has(link.position)) found.erased++;
         if (link.entry !== null) found.entries++;
         else if (link.seq > 0) found.deleted++;
       }
@@ -83,7 +90,8 @@ const PLACE = { threadId: null, seq: null } as const;
 
 interface Walk {
   readonly position: () => number;
-  step(link: AuditLink): void;
+  /** @param isErased an erasure explains the content */
+  step(link: AuditLink, isErased: boolean): void;
   end(): void;
 }
 
@@ -108,7 +116,7 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
   };
   return {
     position,
-    step(link) {
+    step(link, isErased) {
       if (link.position <= position()) {
         faulty("added", link.position, link);
         return;
@@ -121,7 +129,7 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
       if (entry !== null) {
         lastFits(entry.previous);
         hash = entry.previous;
-        if (link.digest !== auditDigest(entry.content)) faulty("changed", link.position, link);
+        if (!isErased && link.digest !== auditDigest(entry.content)) faulty("changed", link.position, link);
       } else if (!isGoneTrace(link)) faulty("changed", link.position, link);
       hash = hash === null ? null : auditHash(hash, link);
       last = link;
@@ -135,6 +143,21 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
       for (const mark of marks) if (mark.count > head.count) faulty("missing", head.count + 1, null, mark.count);
     },
   };
+}
+
+/** verify-audit.5. @returns positions */
+async function findErased(
+  agent: StorageOnly,
+  chain: number,
+  links: readonly AuditLink[],
+): Promise<ReadonlySet<number>> {
+  const changed = links.flatMap(({ position, digest, entry }) => {
+    const now = entry === null ? digest : auditDigest(entry.content);
+    return now === digest || entry === null ? [] : [{ chain, position, threadId: entry.content.threadId, digest: now }];
+  });
+  if (changed.length === 0) return new Set();
+  const noted = await agent.storage.read((tx) => tx.notedErasures(changed));
+  return new Set(changed.filter((entry) => noted.has(erasureDigest(entry))).map(({ position }) => position));
 }
 
 /** Deleted entries of threads that are still there (verify-audit.2). */

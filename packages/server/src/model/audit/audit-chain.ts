@@ -1,12 +1,15 @@
 // Audit chain: each audit entry holds the hash of the one before, so that a changed or missing entry shows.
 //   digest   SHA-256 of the content of an entry, its time and its thread: "<64 hex digits> <ms> <thread id>"
 //   cut-off  in place of a digest, with the number 0: entries of a thread before a time were deleted by age
+//   erasure  in place of a digest, with the number 0: an entry has another content since a person was erased from it
 //   hash     SHA-256 of the hash before, the position in the chain, the number in the thread, and the digest
 // Invariants:
 //   audit-chain.1. The digest covers the entry as a reader of the trail gets it; equal entries have equal digests on every storage.
 //   audit-chain.2. A deleted entry leaves its position, number and digest, so that the chain past it can be verified,
 //        and its thread and time, so that its deletion can be.
 //   audit-chain.3. The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
+//   audit-chain.5. So is the erasure of a person from an entry: the entry keeps its digest in the chain, and its content
+//        must have the digest that an erasure of the chain notes.
 //   audit-chain.4. A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
 import { hash } from "node:crypto";
 import type { AuditEntry } from "../interrupt.ts";
@@ -54,9 +57,25 @@ export function auditDigest(entry: AuditEntry): string {
 /** audit-chain.4. PostgreSQL composes the same (holdpoint.note_cut_off). */
 export const cutOffDigest = ({ threadId, at }: AuditTrace): string => `cut-off ${at} ${threadId}`;
 
+/** An entry whose content was replaced, by its place. */
+export interface ErasedEntry {
+  readonly chain: number;
+  readonly position: number;
+  readonly threadId: string;
+  /** Of the new content. */
+  readonly digest: string;
+}
+
+/** audit-chain.5. */
+export const erasureDigest = ({ chain, position, digest }: ErasedEntry): string =>
+  `erased ${chain} ${position} ${digest}`;
+
+const isErasure = (digest: string, { threadId, at }: AuditTrace): boolean =>
+  at === 0 && digest.startsWith("erased ") && digest.endsWith(` ${threadId}`);
+
 /** Whether a deleted entry, or a cut-off, is about this thread and time as far as its digest says. */
 export function isGoneTrace({ seq, digest, gone }: AuditLink): boolean {
-  if (seq === 0) return gone !== null && digest === cutOffDigest(gone);
+  if (seq === 0) return gone !== null && (digest === cutOffDigest(gone) || isErasure(digest, gone));
   return gone !== null && digest.slice(SHA_DIGITS) === ` ${gone.at} ${gone.threadId}`;
 }
 

@@ -44,6 +44,8 @@ export interface SearchTx {
   ): Awaitable<{ readonly items: readonly Interrupt[]; readonly missing: number }>;
   /** Replaces documents, unless the thread is gone. */
   putSearchDocuments(thread: IndexedThread, documents: readonly SearchDocument[]): Awaitable<void>;
+  /** Texts of a thread changed without a change of the thread: its documents go, and are made again. */
+  unindexThread(threadId: string): Awaitable<void>;
   /** At a start: off deletes all documents, and on finds all threads again that were there meanwhile. */
   switchSearch(isOn: boolean): Awaitable<void>;
   /** The changes behind these marks are indexed. */

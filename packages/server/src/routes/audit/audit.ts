@@ -73,11 +73,12 @@ function fileReply(format: AuditFormat, body: AsyncGenerator<string>): HttpReply
   return { status: 200, body, headers: { "Content-Type": `${TYPES[format]}; charset=utf-8` } };
 }
 
-function reportObject({ entries, deleted, heads, faults, faultCount }: AuditReport): object {
+function reportObject({ entries, deleted, erased, heads, faults, faultCount }: AuditReport): object {
   return {
     intact: faultCount === 0,
     entries,
     deleted,
+    erased,
     chains: heads.length,
     anchor: heads.map(({ chain, count, hash }) => `${chain}:${count}:${hash}`).join(","),
     faults: faults.map(faultObject),

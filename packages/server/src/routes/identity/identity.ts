@@ -6,6 +6,8 @@ import { contentHash } from "@holdpoint/base/ids.ts";
 import { parseRoleLimits } from "../../auth/role-limits.ts";
 import { removePerson } from "../../auth/people.ts";
 import { createKey, revokeKey } from "../../auth/stored-keys.ts";
+import { erasePerson, type ErasurePlace, isErasurePlace } from "../../threads/erase-person.ts";
+import { parseJson } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller, Person, RoleLimits, StoredKey } from "../../model/model.ts";
 import { NO_CONTENT, type AgentRoute, id, json, route } from "../route.ts";
@@ -57,6 +59,15 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       if (text === null) throw notSignedIn();
       return json(consoleObject(name, text));
     }),
+    route(contract.erasePerson, async ({ ids, body: { dry_run: dryRun, cursor }, caller }) => {
+      const place = cursor === null || cursor === undefined ? null : readPlace(cursor);
+      const { pseudonym, places, next } = await erasePerson(agent, caller, {
+        person: id(ids, "person"),
+        dryRun,
+        place,
+      });
+      return json({ pseudonym, dry_run: dryRun, places, next_cursor: next === null ? null : formatPlace(next) });
+    }),
     route(contract.deletePerson, async ({ ids, caller }) => {
       const name = id(ids, "person");
       await removePerson(agent, caller, name);
@@ -65,6 +76,17 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       return NO_CONTENT;
     }),
   ];
+}
+
+const formatPlace = (place: ErasurePlace): string => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+/** @throws {ApiError} `invalid_request` */
+function readPlace(cursor: string): ErasurePlace {
+  const place = parseJson(Buffer.from(cursor, "base64url").toString());
+  if (isErasurePlace(place)) return place;
+  throw new ApiError("invalid_request", "cursor must come from a reply of this server.", {
+    errors: [{ path: "cursor", message: "must come from a reply of this server" }],
+  });
 }
 
 /** @param text null: nothing is stored yet */

@@ -1,5 +1,6 @@
 // Reads of the audit trail.
 import { ACT_TRAILS } from "../../model/audit-actions.ts";
+import { erasureDigest } from "../../model/audit/audit-chain.ts";
 import type { AuditTx } from "../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
 import { gapsIn, selectGaps } from "./audit-gaps.ts";
@@ -10,7 +11,7 @@ import { type ColdSql, type ColdTable, coldTable, readNumber, type Row } from ".
 
 const FORWARDED = "audit forwarded to ";
 
-export type AuditReads = Omit<AuditTx, "audit" | "deleteAuditBefore">;
+export type AuditReads = Omit<AuditTx, "audit" | "deleteAuditBefore" | "noteErasedEntry">;
 
 export function auditReads(sql: ColdSql, dialect: AuditDialect): AuditReads {
   const audit = coldTable<AuditRow>(sql, "audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
@@ -45,7 +46,10 @@ export function auditReads(sql: ColdSql, dialect: AuditDialect): AuditReads {
   };
 }
 
-type ChainVerbs = Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit" | "auditedThreads" | "auditGaps">;
+type ChainVerbs = Pick<
+  AuditTx,
+  "auditHeads" | "auditLinks" | "unchainedAudit" | "auditedThreads" | "auditGaps" | "notedErasures"
+>;
 
 function chainVerbs(sql: ColdSql, audit: ColdTable<AuditRow>): ChainVerbs {
   const { schema } = sql;
@@ -84,6 +88,15 @@ function chainVerbs(sql: ColdSql, audit: ColdTable<AuditRow>): ChainVerbs {
         FROM (SELECT thread_id, created_at FROM ${schema}threads WHERE ${sql.isOneOf("thread_id")}
           UNION ALL VALUES ${trails}) AS t`;
       return (await sql.all(threads, threadIds)).map(readAuditedThread);
+    },
+    async notedErasures(entries) {
+      const noted = new Set<string>();
+      for (const entry of entries) {
+        const note = `SELECT 1 AS found FROM ${schema}audit_deleted AS d JOIN ${schema}audit_heads AS h ON h.chain = d.chain
+          WHERE d.thread_id = ? AND d.seq = 0 AND d.digest = ? AND d.position <= h.count LIMIT 1`;
+        if ((await sql.get(note, entry.threadId, erasureDigest(entry))) !== null) noted.add(erasureDigest(entry));
+      }
+      return noted;
     },
     auditGaps: async (threadId, limit) => gapsIn(await sql.all(selectGaps(schema), threadId, limit), limit),
   };

@@ -27,6 +27,8 @@ export interface ColdSql {
   holdThread(threadId: string): void;
   /** The next read sees what this process has written of a thread. */
   followThread(threadId: string): void;
+  /** Any row may have changed. */
+  dropKept(): void;
   /** The newest checkpoints of a thread have changed. */
   dropHeads(threadId: string): void;
   /** Conditions with a `?`. A column is one of a list of texts. */

@@ -5,6 +5,7 @@ import type { ErasureTx } from "../../ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../shared/columns.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
 import { decodeNamespace } from "../shared/store-namespaces.ts";
+import { personErasureVerbs } from "./erase-person.ts";
 import { type ColdSql, coldTable, readNumber } from "./cold-sql.ts";
 
 /** Tables that keep a thread's id, without content. */
@@ -23,6 +24,7 @@ export function erasureVerbs(sql: ColdSql): ErasureTx {
   const labelled = `FROM ${schema}store_items WHERE ${sql.includesText("('.' || ns)")}`;
   const encode = (label: string): string => `.${label}.`;
   return {
+    ...personErasureVerbs(sql),
     async countThreadRows(threadId) {
       const counts = PLACES.map((name) => `(SELECT count(*) FROM ${schema}${name} WHERE thread_id = ?) AS ${name}`);
       const row = await sql.get(`SELECT ${counts.join(", ")}`, ...PLACES.map(() => threadId));

@@ -56,11 +56,11 @@ export function sealingVerbs(sql: ColdSql): SealingTx {
     async resealPage(place, rows) {
       const at = place ?? { table: NAMES[0] ?? "", after: null };
       if (ring === null) return { next: null, rows: 0, left: [] };
-      const page = await readPage(sql, at, rows);
+      const page = await readPage(sql, at, { columns: listColumns(at.table), limit: rows });
       const left = new Set<string>();
       let count = 0;
       for (const row of page) if (await reseal(sql, at.table, row, left)) count++;
-      const next = findNext(at, page, rows);
+      const next = findNext(NAMES, at, page, rows);
       if (next !== null) await putMeta(sql, PLACE, JSON.stringify({ to: ring.ids[0], place: next }));
       return { next, rows: count, left: [...left] };
     },
@@ -94,11 +94,16 @@ export async function putMeta(
   await sql.count(insert, key, value);
 }
 
-async function readPage(sql: ColdSql, { table, after }: ResealPlace, limit: number): Promise<readonly Row[]> {
+/** Rows of a table in the order of their keys. */
+export async function readPage(
+  sql: ColdSql,
+  { table, after }: ResealPlace,
+  { columns, limit }: { readonly columns: string; readonly limit: number },
+): Promise<readonly Row[]> {
   const { key = [] } = TABLES[table] ?? {};
   const keys = key.join(", ");
   const behind = after === null ? "" : `WHERE (${keys}) > (${key.map(() => "?").join(", ")})`;
-  const page = `SELECT ${listColumns(table)} FROM ${sql.schema}${table} ${behind} ORDER BY ${keys} LIMIT ?`;
+  const page = `SELECT ${columns} FROM ${sql.schema}${table} ${behind} ORDER BY ${keys} LIMIT ?`;
   return sql.all(page, ...(after ?? []), limit);
 }
 
@@ -109,12 +114,18 @@ function listColumns(table: string): string {
   return [...new Set([...key, ...rows, ...Object.keys(sealed)])].join(", ");
 }
 
-function findNext({ table }: ResealPlace, page: readonly Row[], limit: number): ResealPlace | null {
+/** @param tables in their order */
+export function findNext(
+  tables: readonly string[],
+  { table }: ResealPlace,
+  page: readonly Row[],
+  limit: number,
+): ResealPlace | null {
   const last = page.at(-1);
   const key = TABLES[table]?.key ?? [];
   if (last !== undefined && page.length === limit)
     return { table, after: key.map((column) => last[column] as string | number) };
-  const following = NAMES[NAMES.indexOf(table) + 1];
+  const following = tables[tables.indexOf(table) + 1];
   return following === undefined ? null : { table: following, after: null };
 }
 
@@ -146,7 +157,7 @@ async function reseal(sql: ColdSql, table: string, row: Row, left: Set<string>):
 }
 
 /** Rows of the trail are never updated: the entry goes, and comes back with the same place in its chain. */
-async function replaceEntry(
+export async function replaceEntry(
   sql: ColdSql,
   entry: Row,
   { where, values }: { readonly where: string; readonly values: readonly Value[] },

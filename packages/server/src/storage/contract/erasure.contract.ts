@@ -3,9 +3,15 @@
 //   contract/erasure.1. Rows of a thread are counted in every table that has some, and none are after its deletion but
 //        those of messages that still have to tell that the item is gone.
 //   contract/erasure.2. Deliveries that name a text are found by page, sealed ones too.
+//   contract/erasure.4. A person is replaced on every page, a dry run only counts, and the chain verifies with an older anchor if
+//        each changed entry is noted: without the note it is a fault.
 //   contract/erasure.3. Items are found by one label of their namespace, whole, wherever it stands.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createPersonalNames } from "@holdpoint/base/personal-names.ts";
+import { verifyAudit } from "../../inbox/audit/verify-audit.ts";
+import type { AuditEntry } from "../../model/model.ts";
+import type { ErasedPage, ResealPlace } from "../../ports/ports.ts";
 import type { OpenStorage } from "./open-storage.ts";
 import { newId, newInterrupt, newRun, newThread } from "./samples.contract.ts";
 
@@ -78,5 +84,75 @@ export function erasureCases(open: OpenStorage): void {
       "x,a,k",
     ]);
     assert.equal(await storage.read((tx) => tx.countItemsLabelled("a")), 3);
+  });
+
+  test("a person is replaced on every page, and the chain verifies (contract/erasure.4)", async (t) => {
+    const storage = await open(t);
+    const names = createPersonalNames(["zoe@example.com"], "erased-1");
+    const thread = { ...newThread(), metadata: { owner: "zoe@example.com" } };
+    const entry = (by: string): AuditEntry => ({
+      threadId: thread.threadId,
+      at: 5,
+      action: "commented",
+      by,
+      interruptId: null,
+      runId: null,
+      value: { text: `I am ${by}` },
+      via: "api",
+      origin: { address: "10.0.0.1", userAgent: "x" },
+    });
+    await storage.transaction(async (tx) => {
+      await tx.insertThread(thread);
+      await tx.audit([entry("zoe@example.com"), entry("bob"), entry("zoe@example.com")]);
+      const item = { key: "k", value: {}, createdAt: 1, updatedAt: 1, ttlMs: null, expiresAt: null };
+      await tx.putStoreItem({ ...item, namespace: ["a"], key: "zoe@example.com" }, []);
+      await tx.beginPersonErasure("zoe@example.com", { pseudonym: "erased-1", identifiers: ["zoe@example.com"] });
+    });
+    const anchor = await storage.read((tx) => tx.auditHeads());
+    const pages = async (dryRun: boolean): Promise<readonly ErasedPage[]> => {
+      const all: ErasedPage[] = [];
+      for (let place: ResealPlace | null = null; ;) {
+        const at: ResealPlace | null = place;
+        const page = await storage.transaction(async (tx) => {
+          const done = await tx.erasePersonPage(at, names, { rows: 2, dryRun });
+          for (const { namespace, key } of dryRun ? [] : done.items) await tx.deleteStoreItem(namespace, key);
+          for (const threadId of done.threadIds) await tx.unindexThread(threadId);
+          return done;
+        });
+        all.push(page);
+        place = page.next;
+        if (place === null) return all;
+      }
+    };
+    const count = (done: readonly ErasedPage[]): Record<string, number> => {
+      const rows: Record<string, number> = {};
+      for (const page of done) if (page.rows > 0) rows[page.table] = (rows[page.table] ?? 0) + page.rows;
+      return rows;
+    };
+    const expected = { threads: 1, thread_metadata: 1, audit: 2, store_items: 1 };
+    assert.deepEqual(count(await pages(true)), expected);
+    const erased = await pages(false);
+    assert.deepEqual(count(erased), expected);
+    assert.deepEqual(count(await pages(true)), {});
+    const trail = await storage.read((tx) => tx.listAudit(thread.threadId));
+    assert.deepEqual(
+      trail.map(({ by, value, origin }) => [by, value, origin?.address]),
+      ["erased-1", "bob", "erased-1"].map((by) => [by, { text: `I am ${by}` }, by === "bob" ? "10.0.0.1" : ""]),
+    );
+    assert.deepEqual((await storage.read((tx) => tx.thread(thread.threadId)))?.metadata, { owner: "erased-1" });
+    const [first, second] = erased.flatMap(({ entries }) => entries);
+    assert.ok(first !== undefined && second !== undefined);
+    await storage.transaction((tx) => tx.noteErasedEntry(first));
+    const { faults } = await verifyAudit({ storage }, anchor);
+    assert.deepEqual(
+      faults.map(({ fault, position }) => [fault, position]),
+      [["changed", second.position]],
+    );
+    await storage.transaction((tx) => tx.noteErasedEntry(second));
+    const report = await verifyAudit({ storage }, anchor);
+    assert.deepEqual([report.faults, report.erased, report.deleted], [[], 2, 0]);
+    assert.notEqual(await storage.read((tx) => tx.personErasure("zoe@example.com")), null);
+    await storage.transaction((tx) => tx.endPersonErasure("zoe@example.com"));
+    assert.equal(await storage.read((tx) => tx.personErasure("zoe@example.com")), null);
   });
 }

@@ -16,6 +16,7 @@ export function createColdSql(db: Sql): ColdSql {
     hold: (name) => db.hold(name),
     holdThread: (threadId) => db.hold(threadKey(threadId)),
     followThread: (threadId) => db.follow(threadKey(threadId)),
+    dropKept: () => undefined,
     dropHeads: () => undefined,
     isOneOf: (column) => `${column} = ANY(?::text[])`,
     containsOneOf: (column) => `${column}::jsonb @> ANY(?::jsonb[])`,

@@ -3,7 +3,7 @@
 // Invariants:
 //   postgres/audit.1. Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
 //   postgres/audit.2. A chain belongs to one transaction until its commit (holdpoint.append_audit).
-import { auditDigest } from "../../../model/audit/audit-chain.ts";
+import { auditDigest, erasureDigest } from "../../../model/audit/audit-chain.ts";
 import type { AuditTx } from "../../../ports/ports.ts";
 import type { AuditDialect } from "../../cold/audit-search.ts";
 import { type AuditReads, auditReads } from "../../cold/audit.ts";
@@ -33,6 +33,12 @@ const DELETE_ALL = deleteWhere("thread_id = $1");
 const DELETE_OLD = deleteWhere(
   "thread_id = $1 AND at < $2 AND seq < (SELECT max(seq) FROM holdpoint.audit WHERE thread_id = $1)",
 );
+
+const NOTE_ERASURE = `
+  WITH head AS MATERIALIZED (SELECT h FROM holdpoint.take_audit_head() AS h),
+    noted AS (INSERT INTO holdpoint.audit_deleted (chain, position, seq, digest, thread_id, at)
+      SELECT (h).chain, (h).count + 1, 0, $2, $1, 0 FROM head)
+  SELECT holdpoint.move_audit_head(h, 0, $2) FROM head`;
 
 export function auditVerbs(db: Sql): AuditTx {
   return { ...appendVerbs(db), ...auditReads(createColdSql(db), DIALECT) };
@@ -66,6 +72,7 @@ function appendVerbs(db: Sql): Omit<AuditTx, keyof AuditReads> {
         );
       }
     },
+    noteErasedEntry: (entry) => db.run(NOTE_ERASURE, entry.threadId, erasureDigest(entry)),
     async deleteAuditBefore(threadId, before) {
       db.hold(threadKey(threadId));
       const [row] = await db.change(DELETE_OLD, threadId, before);

@@ -14,6 +14,7 @@ export function createColdSql(db: Database): ColdSql {
     hold: () => undefined,
     holdThread: () => undefined,
     followThread: () => undefined,
+    dropKept: () => db.kept.dropAll(),
     dropHeads: (threadId) => db.kept.heads.delete(threadId),
     isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
     containsOneOf: (column) => `EXISTS (SELECT 1 FROM json_each(?) AS part WHERE json_contains(${column}, part.value))`,

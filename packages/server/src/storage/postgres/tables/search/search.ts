@@ -76,6 +76,10 @@ export function searchVerbs(
         );
       }
     },
+    unindexThread(threadId) {
+      deleteDocuments(db, threadId);
+      db.run("INSERT INTO holdpoint.search_queue (thread_id) VALUES ($1)", threadId);
+    },
     switchSearch(isOn) {
       if (isOn) return db.run(SWITCH_ON);
       db.run("DELETE FROM holdpoint.search_documents");

@@ -2,7 +2,13 @@
 // Invariants:
 //   sqlite/audit.1. Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
 //   sqlite/audit.2. The kept head is that of the table: an undone write drops it.
-import { auditDigest, auditHash, cutOffDigest, type AuditHead } from "../../../../model/audit/audit-chain.ts";
+import {
+  auditDigest,
+  auditHash,
+  cutOffDigest,
+  erasureDigest,
+  type AuditHead,
+} from "../../../../model/audit/audit-chain.ts";
 import type { AuditEntry } from "../../../../model/model.ts";
 import type { AuditTx } from "../../../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
@@ -59,6 +65,12 @@ function appendVerbs(db: Database): Omit<AuditTx, keyof AuditReads> {
         db.kept.audited.set(threadId, seq);
         db.changed.add(threadId);
       }
+    },
+    noteErasedEntry(entry) {
+      const head = kept ?? readHead(db);
+      const link = { position: head.count + 1, seq: 0, digest: erasureDigest(entry) };
+      db.run(NOTE_CUT_OFF, CHAIN, link.position, link.digest, entry.threadId, 0);
+      setHead({ chain: CHAIN, count: link.position, hash: auditHash(head.hash, link) });
     },
     deleteAuditBefore(threadId, before) {
       const old = "at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)";

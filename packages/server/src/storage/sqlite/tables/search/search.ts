@@ -54,6 +54,10 @@ export function searchVerbs(
         );
       }
     },
+    unindexThread(threadId) {
+      deleteDocuments(db, threadId);
+      db.changed.add(threadId);
+    },
     switchSearch(isOn) {
       if (isOn || db.get("SELECT 1 FROM search_documents LIMIT 1") === null) return; // sqlite/search.2
       db.run("DELETE FROM search_documents");

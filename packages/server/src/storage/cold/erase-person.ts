@@ -1,0 +1,154 @@
+// Erasure of a person, a page of rows at a time: every column that can name a person (shared/named-columns.ts) gets the
+// pseudonym, or the row goes.
+// Invariants:
+//   cold/erase-person.1. A cell changes only if it is still the one that was read: a concurrent change wins, and the next
+//        pass finds it.
+//   cold/erase-person.2. An entry of the trail keeps its place, its hash and its digest; the caller notes the digest of its
+//        new content in the chain, in the same transaction.
+import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
+import { auditDigest, type ErasedEntry } from "../../model/audit/audit-chain.ts";
+import type { ErasedPage, ErasureTx, PersonErasure, ResealPlace } from "../../ports/ports.ts";
+import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
+import { DECIDING, goesWithPerson, NAMED, readKind } from "../shared/named-columns.ts";
+import { TABLES } from "../shared/sealed-columns.ts";
+import { isReference } from "../shared/sealing.ts";
+import { decodeNamespace } from "../shared/store-namespaces.ts";
+import { toAuditRecord } from "./audit-record.ts";
+import { type ColdSql, coldTable, type Row, type Value } from "./cold-sql.ts";
+import { findNext, putMeta, readPage, replaceEntry } from "./sealing.ts";
+
+const BEGUN = "erasure of ";
+const TABLE_NAMES = [...NAMED.keys()];
+/** SQLite reads it from the claim. */
+const POSTGRES_ONLY: ReadonlySet<string> = new Set(["interrupts.claimed_by"]);
+/** Where the author was: personal, too. */
+const NO_ORIGIN = { address: "", userAgent: null };
+
+type PersonVerbs = Pick<ErasureTx, "personErasure" | "beginPersonErasure" | "endPersonErasure" | "erasePersonPage">;
+
+export function personErasureVerbs(sql: ColdSql): PersonVerbs {
+  const { schema } = sql;
+  return {
+    async personErasure(name) {
+      const text = (await sql.get(`SELECT value FROM ${schema}meta WHERE key = ?`, BEGUN + name))?.["value"];
+      return typeof text === "string" ? (JSON.parse(text) as PersonErasure) : null;
+    },
+    beginPersonErasure: (name, erasure) => putMeta(sql, BEGUN + name, JSON.stringify(erasure)),
+    endPersonErasure: (name) => sql.run(`DELETE FROM ${schema}meta WHERE key = ?`, BEGUN + name),
+    async erasePersonPage(place, names, { rows: limit, dryRun }) {
+      const at = place !== null && isKnown(place) ? place : { table: TABLE_NAMES[0] ?? "", after: null };
+      const page = await readPage(sql, at, { columns: listColumns(sql, at.table), limit });
+      const found: Found = { rows: 0, threadIds: new Set(), entries: [], items: [] };
+      for (const row of page) await eraseRow({ sql, names, dryRun, table: at.table, found }, row);
+      if (found.rows > 0 && !dryRun) sql.dropKept();
+      const { rows, threadIds, entries, items } = found;
+      return {
+        next: findNext(TABLE_NAMES, at, page, limit),
+        table: at.table,
+        rows,
+        threadIds: [...threadIds],
+        entries,
+        items,
+      };
+    },
+  };
+}
+
+/** A place comes back from a caller: only names of the list become part of a statement. */
+function isKnown({ table, after }: ResealPlace): boolean {
+  const isCell = (cell: unknown): boolean => typeof cell === "string" || typeof cell === "number";
+  if (!NAMED.has(table)) return false;
+  return after === null || (Array.isArray(after) && after.length === TABLES[table]?.key.length && after.every(isCell));
+}
+
+interface Found {
+  rows: number;
+  readonly threadIds: Set<string>;
+  readonly entries: ErasedEntry[];
+  readonly items: ErasedPage["items"][number][];
+}
+
+interface Work {
+  readonly sql: ColdSql;
+  readonly names: PersonalNames;
+  readonly dryRun: boolean;
+  readonly table: string;
+  readonly found: Found;
+}
+
+/** The named columns and those that name the row or decide about it; all of the trail, whose entries are replaced. */
+function listColumns(sql: ColdSql, table: string): string {
+  const { key = [], sealed = {}, plain = [] } = TABLES[table] ?? {};
+  const rows = Object.values(sealed).flatMap(({ row }) => row);
+  const whole = table === "audit" ? plain : [];
+  return [...new Set([...key, ...rows, ...whole, ...(DECIDING[table] ?? []), ...listNamed(sql, table)])].join(", ");
+}
+
+const listNamed = ({ schema }: ColdSql, table: string): readonly string[] =>
+  (NAMED.get(table) ?? []).filter((column) => schema !== "" || !POSTGRES_ONLY.has(`${table}.${column}`));
+
+async function eraseRow(work: Work, row: Row): Promise<void> {
+  const { sql, table, dryRun, found } = work;
+  if (table === "store_items" && isPlaceOf(work.names, row)) {
+    found.rows++;
+    found.items.push({ namespace: decodeNamespace(String(row["ns"])), key: String(row["key"]) });
+    return;
+  }
+  const cells = table === "audit" ? replaceEntryCells(work, row) : replaceCells(work, row);
+  const changed = Object.keys(cells);
+  if (changed.length === 0) return;
+  found.rows++;
+  if (typeof row["thread_id"] === "string") found.threadIds.add(row["thread_id"]);
+  if (dryRun) return;
+  const { key = [] } = TABLES[table] ?? {};
+  const same = [...new Set([...key, ...changed])]; // cold/erase-person.1
+  const where = same.map((column) => `${column} = ?`).join(" AND ");
+  const values = same.map((column) => row[column] as Value);
+  const from = `${sql.schema}${table}`;
+  if (goesWithPerson(table, row)) await sql.count(`DELETE FROM ${from} WHERE ${where}`, ...values);
+  else if (table === "audit") {
+    const sealed = sql.sealing.sealRow(table, { ...openEntry(sql, row), ...cells });
+    if (await replaceEntry(sql, sealed, { where, values })) found.entries.push(noteEntry(sql, sealed));
+  } else {
+    const sets = changed.map((column) => `${column} = ?`).join(", ");
+    const written = changed.map((column) => sql.sealing.seal(table, column, row, cells[column]) as Value);
+    await sql.count(`UPDATE ${from} SET ${sets} WHERE ${where}`, ...written, ...values);
+  }
+}
+
+/** @returns the new, opened cells of the columns that change */
+function replaceCells({ sql, names, table }: Work, row: Row): Readonly<Record<string, string>> {
+  const cells: Record<string, string> = {};
+  for (const column of listNamed(sql, table)) {
+    const cell = row[column];
+    if (typeof cell !== "string" || isReference(table, column, cell)) continue;
+    const text = sql.sealing.open(table, column, row, cell);
+    const replaced = names.replace(text, readKind(table, column, row));
+    if (replaced !== text) cells[column] = replaced;
+  }
+  return cells;
+}
+
+/** The origin of an entry goes with its author. */
+function replaceEntryCells(work: Work, row: Row): Readonly<Record<string, string>> {
+  const cells = replaceCells(work, row);
+  if (cells["by"] === undefined || typeof row["origin"] !== "string") return cells;
+  const { policyId } = JSON.parse(work.sql.sealing.open("audit", "origin", row, row["origin"])) as {
+    policyId?: string;
+  };
+  return { ...cells, origin: JSON.stringify({ ...(policyId === undefined ? {} : { policyId }), ...NO_ORIGIN }) };
+}
+
+const openEntry = (sql: ColdSql, row: Row): Row => sql.sealing.openRow("audit", row);
+
+/** cold/erase-person.2. */
+function noteEntry(sql: ColdSql, row: Row): ErasedEntry {
+  const audit = coldTable<AuditRow>(sql, "audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
+  const entry = audit.read(row);
+  const { chain, position, threadId } = entry;
+  return { chain, position, threadId, digest: auditDigest(toAuditRecord(entry)) };
+}
+
+function isPlaceOf(names: PersonalNames, { ns, key }: Row): boolean {
+  return [...decodeNamespace(String(ns)), String(key)].some((one) => names.isName(one));
+}

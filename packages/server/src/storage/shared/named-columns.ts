@@ -1,0 +1,70 @@
+// Named columns: every column in which a person can be named: all sealed ones, and these plain ones. An erasure replaces
+// the person there, or removes the row (ARCHITECTURE.md of the server, Erasure).
+import { isPersonKey, type TextKind } from "@holdpoint/base/personal-names.ts";
+import { TABLES } from "./sealed-columns.ts";
+
+/** Plain columns, by table; tables of ids, times and hashes have none. */
+const PLAIN: Readonly<Record<string, string>> = {
+  threads: "started_by metadata tenant",
+  thread_metadata: "value",
+  runs: "caller tenant",
+  checkpoints: "metadata",
+  interrupts: "claim claimed_by",
+  inbox_metadata: "value",
+  audit: "by",
+  assistants: "name name_lower metadata",
+  assistant_versions: "name metadata",
+  assistant_metadata: "value",
+  crons: "caller reach metadata",
+  policies: "created_by",
+  store_items: "tenant",
+  people: "name subject display_name email",
+  sessions: "person",
+  api_keys: "name limits created_by",
+  socket_tickets: "caller",
+};
+
+/** Tables whose row goes with the person whom it names. */
+const GONE: Readonly<Record<string, (row: Row) => boolean>> = {
+  people: () => true,
+  sessions: () => true,
+  socket_tickets: () => true,
+  notices: () => true,
+  webhooks: ({ channel }) => channel !== "http",
+};
+
+/** What Holdpoint itself writes about people: the whole text is a name there, however common. */
+const RECORDS: ReadonlySet<string> = new Set(
+  `threads.started_by threads.tenant runs.caller runs.tenant interrupts.claim interrupts.claimed_by interrupts.review
+   audit.by audit.value crons.caller crons.reach policies.created_by policies.reach store_items.tenant people.name
+   people.subject people.display_name people.email sessions.person sessions.claims api_keys.limits api_keys.created_by
+   socket_tickets.caller notices.target`.split(/\s+/),
+);
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Table → its columns that can name a person. */
+export const NAMED: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(TABLES)
+    .map(([table, { sealed }]): [string, string[]] => [
+      table,
+      [...(PLAIN[table]?.split(" ") ?? []), ...Object.keys(sealed)].filter((column) => column !== "vector"),
+    ])
+    .filter(([, columns]) => columns.length > 0),
+);
+
+/** Further columns that decide about a row. */
+export const DECIDING: Readonly<Record<string, readonly string[]>> = {
+  webhooks: ["channel"],
+  store_items: ["ns", "key"],
+  thread_metadata: ["key"],
+  inbox_metadata: ["key"],
+  assistant_metadata: ["key"],
+};
+
+export const goesWithPerson = (table: string, row: Row): boolean => GONE[table]?.(row) ?? false;
+
+export function readKind(table: string, column: string, { key }: Row): TextKind {
+  if (table.endsWith("_metadata")) return isPersonKey(String(key)) ? "record" : "content";
+  return RECORDS.has(`${table}.${column}`) ? "record" : "content";
+}
