@@ -5,6 +5,9 @@
 //        has one id and one end, which every later call sees, and one entry in the audit trail. On PostgreSQL two servers
 //        share the requests.
 //   agent-requests.3. The check finds a second end that is planted in a history.
+//   agent-requests.4. Half of the requests fit an answer that was remembered, until its policy is revoked in the middle of
+//        the round: those that were asked before the revocation began are answered by the policy or cancelled, those that
+//        were asked after it by people, and the audit trail says so.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -26,16 +29,27 @@ const bench = new Bench();
 before(() => bench.start());
 after(() => bench.end());
 
-/** Repeats a call until a server replies to it. */
-async function reach(method: string, path: string, body?: unknown, key?: string): Promise<Wire> {
-  for (;;) {
-    const headers = key === undefined ? {} : { "idempotency-key": key };
-    const reply = await call(bench.server, method, path, body, headers).catch(() => null);
-    if (reply !== null && reply.status < 300) return reply.body;
-    assert.ok(reply === null || reply.status === 503, reply?.text ?? "");
-    await pause(20);
-  }
+type Send = (method: string, path: string, body: unknown, headers: Record<string, string>) => Promise<Answer>;
+
+const sendToBench: Send = (...parts) => call(bench.server, ...parts);
+
+type Reach = (method: string, path: string, body?: unknown, key?: string) => Promise<Wire>;
+
+/** @returns a caller that repeats a call until a server replies to it */
+function createReach(send: Send): Reach {
+  return async (method, path, body, key) => {
+    for (;;) {
+      const reply = await send(method, path, body, key === undefined ? {} : { "idempotency-key": key }).catch(
+        () => null,
+      );
+      if (reply !== null && reply.status < 300) return reply.body;
+      assert.ok(reply === null || reply.status === 503, reply?.text ?? "");
+      await pause(20);
+    }
+  };
 }
+
+const reach = createReach(sendToBench);
 
 test("the server is killed while a program waits: the answer arrives, once (agent-requests.1)", PATIENCE, async () => {
   const key = randomUUID();
@@ -91,15 +105,28 @@ interface Seen {
   readonly isOk: boolean;
 }
 
+/** What a round remembers. */
+const BY_POLICY = "by the policy";
+
 interface Watched {
   readonly key: string;
+  /** It fits the policy of its round. */
+  readonly fits: boolean;
+  /** Names the policy. */
+  readonly round: string;
   id: string | null;
+  /** Start of its first creation, also of one that a stopping server refused after it had asked. */
+  askedAt: number;
   readonly history: Seen[];
 }
 
-const PASSING = new Set(["shutting_down", "storage_unavailable", "worker_not_listed", "overloaded", "thread_busy"]);
+/** When the revocation of a policy began, and when its reply was there. */
+interface Revoked {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
 
-type Send = (method: string, path: string, body: unknown, headers: Record<string, string>) => Promise<Answer>;
+const PASSING = new Set(["shutting_down", "storage_unavailable", "worker_not_listed", "overloaded", "thread_busy"]);
 
 interface Place {
   readonly send: Send;
@@ -111,8 +138,9 @@ async function act(watched: Watched, { send, settle }: Place, value: number): Pr
   const verb = watched.id === null ? "create" : chooseVerb();
   const path = `/requests/${watched.id}`;
   const startedAt = performance.now();
+  if (verb === "create") watched.askedAt = Math.min(watched.askedAt, startedAt);
   const calls = {
-    create: () => send("POST", "/requests", { payload: watched.key }, { "idempotency-key": watched.key }),
+    create: () => send("POST", "/requests", buildRequest(watched), { "idempotency-key": watched.key }),
     answer: () => send("POST", `${path}/answer`, { answer: value }, {}),
     cancel: () => send("POST", `${path}/cancel`, { reason: String(value) }, {}),
     get: () => send("GET", `${path}?wait=${next() < 0.5 ? 0 : 0.05}`, undefined, {}),
@@ -130,13 +158,25 @@ async function act(watched: Watched, { send, settle }: Place, value: number): Pr
   watched.history.push({ verb, value, startedAt, endedAt: isLost ? Infinity : performance.now(), request, isOk });
 }
 
+function buildRequest({ key, fits, round }: Watched): object {
+  return { payload: key, metadata: { group: fits ? round : "none" } };
+}
+
 function chooseVerb(): Seen["verb"] {
   const chance = next();
   return chance < 0.25 ? "create" : chance < 0.45 ? "answer" : chance < 0.6 ? "cancel" : "get";
 }
 
+/** agent-requests.4. @returns whether the policy must answer, may answer, or must not */
+function judgePolicy({ fits, askedAt, history }: Watched, revoked: Revoked): "must" | "may" | "never" {
+  const creations = history.filter(({ verb }) => verb === "create");
+  if (!fits || askedAt > revoked.endedAt) return "never";
+  return creations.some(({ endedAt }) => endedAt < revoked.startedAt) ? "must" : "may";
+}
+
 /** @returns the fault of a history; null without one */
-function findFault(history: readonly Seen[]): string | null {
+function findFault(watched: Watched, revoked: Revoked): string | null {
+  const { history } = watched;
   const seen = history.filter(({ request }) => request !== null);
   if (new Set(seen.map(({ request }) => request?.request_id)).size > 1) return "several requests";
   const ended = seen.filter(({ request }) => request?.status !== "open");
@@ -148,24 +188,56 @@ function findFault(history: readonly Seen[]): string | null {
   const knownAt = Math.min(...ended.map(({ endedAt }) => endedAt));
   if (seen.some(({ request, startedAt }) => request?.status === "open" && startedAt > knownAt))
     return "open after its end";
+  const policy = judgePolicy(watched, revoked);
+  const isByPolicy = final["answer"] === BY_POLICY;
+  if (isByPolicy && policy === "never") return "answered by a policy that does not fit";
+  if (!isByPolicy && policy === "must" && final.status === "answered") return "a policy that fits left it open";
   const isWinner = ({ verb, value, startedAt }: Seen): boolean =>
     startedAt <= knownAt &&
     (final.status === "answered"
       ? verb === "answer" && value === final["answer"]
       : verb === "cancel" && String(value) === final["reason"]);
-  if (!history.some(isWinner)) return "an end that nobody made";
+  if (!isByPolicy && !history.some(isWinner)) return "an end that nobody made";
   const accepted = history.filter(({ verb, isOk }) => verb === "answer" && isOk);
   return accepted.every(isWinner) ? null : "two accepted answers";
 }
 
 /** agent-requests.3. */
-function withSecondEnd(history: readonly Seen[]): readonly Seen[] | null {
+function withSecondEnd({ history, ...watched }: Watched): Watched | null {
   const last = history.findLast(({ request }) => request !== null && request.status !== "open");
   if (last?.request === undefined || last.request === null) return null;
-  return [...history, { ...last, request: { ...last.request, status: "answered", answer: -1, answered_by: "nobody" } }];
+  const second = { ...last.request, status: "answered", answer: -1, answered_by: "nobody" };
+  return { ...watched, history: [...history, { ...last, request: second }] };
 }
 
 const [WIDTH, CLIENTS, CALLS] = FULL ? [50, 4, 8] : [10, 4, 8];
+
+/** A person answers a request, and has the answer remembered. @returns the id of the policy */
+async function remember({ send }: Place, group: string): Promise<string> {
+  const reachPlace = createReach(send);
+  const body = { payload: "?", metadata: { group } };
+  const asked = await reachPlace("POST", "/requests", body, `${group} 1`);
+  const rule = { scope: "metadata", match: { when: { "metadata.group": group } } };
+  await reachPlace("POST", `/requests/${asked.request_id}/answer`, { answer: BY_POLICY, remember: rule });
+  const { policies } = await reachPlace("GET", "/policies");
+  const all = policies as readonly { readonly policy_id: string; readonly when: object }[];
+  const own = all.find(({ when }) => JSON.stringify(when).includes(group)) ?? assert.fail(JSON.stringify(all));
+  const later = await reachPlace("POST", "/requests", body, `${group} 2`);
+  const ended = await reachPlace("GET", `/requests/${later.request_id}?wait=60`);
+  assert.equal(ended["answer"], BY_POLICY);
+  return own.policy_id;
+}
+
+/** Through the troubles of a round. */
+async function revoke({ send }: Place, policyId: string): Promise<Revoked> {
+  const startedAt = performance.now();
+  for (;;) {
+    const reply = await send("DELETE", `/policies/${policyId}`, undefined, {}).catch(() => null);
+    if (reply?.status === 204 || reply?.status === 404) return { startedAt, endedAt: performance.now() };
+    assert.ok(reply === null || reply.status === 503, reply?.text ?? "");
+    await pause(20);
+  }
+}
 
 async function checkHistories(
   t: TestContext,
@@ -174,32 +246,48 @@ async function checkHistories(
   trouble: () => Promise<void>,
 ): Promise<void> {
   t.diagnostic(`seed ${seed}`);
-  let [calls, lost, planted] = [0, 0, 0];
+  let [calls, lost, planted, byPolicy] = [0, 0, 0, 0];
   for (let round = 0; round < rounds; round++) {
-    const all: Watched[] = Array.from({ length: WIDTH }, () => ({ key: randomUUID(), id: null, history: [] }));
-    const clients = all.flatMap((watched) => Array.from({ length: CLIENTS }, (_, at) => ({ watched, at })));
-    const troubled = trouble();
-    await each(clients, clients.length, async ({ watched, at }) => {
-      for (let n = 0; n < CALLS; n++) await act(watched, place, at * 1000 + n);
+    const name = randomUUID();
+    const policyId = await remember(place, name);
+    const all: Watched[] = Array.from({ length: WIDTH }, (_, at) => {
+      return { key: randomUUID(), fits: at % 2 === 0, round: name, id: null, askedAt: Infinity, history: [] };
     });
-    await troubled;
+    const clients = all.flatMap((watched) => Array.from({ length: CLIENTS }, (_, at) => ({ watched, at })));
+    const revokeAt = Math.ceil((next() * clients.length * CALLS) / 2);
+    const middle = Promise.withResolvers<void>();
+    const revoking = middle.promise.then(() => revoke(place, policyId));
+    const troubled = Promise.all([revoking, trouble()]);
+    let made = 0;
+    await each(clients, clients.length, async ({ watched, at }) => {
+      for (let n = 0; n < CALLS; n++) {
+        await act(watched, place, at * 1000 + n);
+        if (++made === revokeAt) middle.resolve();
+      }
+    });
+    const [revoked] = await troubled;
     await place.settle();
-    for (const { id, history } of all) {
+    for (const watched of all) {
+      const { id, history } = watched;
       const printed = `seed ${seed}, round ${round}:\n${history.map((one) => JSON.stringify(one)).join("\n")}`;
-      assert.equal(findFault(history), null, printed); // agent-requests.2
+      assert.equal(findFault(watched, revoked), null, printed); // agent-requests.2
       calls += history.length;
       lost += history.filter(({ request }) => request === null).length;
-      const bad = withSecondEnd(history);
+      const bad = withSecondEnd(watched);
       if (bad === null || id === null) continue;
       planted++;
-      assert.notEqual(findFault(bad), null, printed); // agent-requests.3
+      assert.notEqual(findFault(bad, revoked), null, printed); // agent-requests.3
       const trail = await place.send("GET", `/threads/${id}/audit`, undefined, {});
-      const { items } = trail.body as { readonly items: readonly { readonly action: string }[] };
-      assert.equal(items.filter(({ action }) => action === "answered" || action === "cancelled").length, 1, printed);
+      const { items } = trail.body as { readonly items: readonly { readonly action: string; readonly via: string }[] };
+      const ends = items.filter(({ action }) => action === "answered" || action === "cancelled");
+      assert.equal(ends.length, 1, printed);
+      const isByPolicy = history.some(({ request }) => request?.["answer"] === BY_POLICY);
+      assert.equal(ends[0]?.via === "policy", isByPolicy, printed); // agent-requests.4
+      if (isByPolicy) byPolicy++;
     }
   }
   console.log(
-    `histories of ${rounds * WIDTH} requests: ${calls} calls, ${lost} without a reply, no fault; ${planted} planted found`,
+    `histories of ${rounds * WIDTH} requests: ${calls} calls, ${lost} without a reply, ${byPolicy} answered by policies, no fault; ${planted} planted found`,
   );
   assert.ok(planted > 0);
 }
@@ -210,9 +298,8 @@ test(
   `${ROUNDS * WIDTH} histories of requests, with kills (agent-requests.2, agent-requests.3)`,
   { timeout: FULL ? 1_800_000 : PATIENCE.timeout },
   async (t) => {
-    const send: Send = (...parts) => call(bench.server, ...parts);
     const place = {
-      send,
+      send: sendToBench,
       settle: () => until("a server", async () => (await bench.attempt("GET", "/ok"))?.status === 200),
     };
     await checkHistories(t, ROUNDS, place, async () => {
