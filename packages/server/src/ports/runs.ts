@@ -60,6 +60,8 @@ export interface RunTx {
   claimPendingRun(claim: RunClaim, dueBy: number | null): Awaitable<ClaimedRow | null>;
   /** Due time of the next delayed run. */
   nextDueAt(): Awaitable<number | null>;
+  /** Ends running runs that do not open, or whose threads do not, as their claim would: the other verbs leave them out. */
+  failUnreadableRuns(at: number, workerId?: string): Awaitable<void>;
   /** @param workerId runs of this worker; all runs if absent */
   runningRuns(workerId?: string): Awaitable<readonly Run[]>;
   countPendingRuns(): Awaitable<number>;

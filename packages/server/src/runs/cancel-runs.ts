@@ -111,7 +111,7 @@ async function cancelEverywhere(
         if (thread === null || !inScope(thread.metadata, cancellation.scope)) continue;
         all.push(await cancel(agent, tx, run, cancellation));
       }
-      return { last: found.length < CANCEL_PAGE ? null : (found.at(-1) ?? null), all };
+      return { last: found.at(-1) ?? null, all };
     });
     for (const cancelled of page.all) afterCommit(agent, cancelled, cancellation.action);
     after = page.last;

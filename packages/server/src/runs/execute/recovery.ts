@@ -50,6 +50,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
   const announce = announcer(ports.graphs, () => null);
   const requeueOrphans: Recovery["requeueOrphans"] = async (tx, orphans) => {
     const requeued: Run[] = [];
+    await tx.failUnreadableRuns(clock.now(), orphans?.workerId);
     const runs = await tx.runningRuns(orphans?.workerId);
     const causes = nameCauses(runs);
     for (const run of runs) {

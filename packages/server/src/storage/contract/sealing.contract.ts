@@ -3,13 +3,15 @@
 //   contract/sealing.1. Every sealed column is sealed, and read back as it was; a moved value does not open.
 //   contract/sealing.2. A rewrite gives every value the newest key, from plain or from another key, and goes on where it
 //        stopped.
-//   contract/sealing.4. A pending run that does not open fails, and holds no other.
+//   contract/sealing.4. A pending run that does not open fails, and holds no other. A running one fails at recovery, and
+//        lists leave it out.
 //   contract/sealing.3. Without one of the keys that values need, or with a false one, the storage does not start.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { suite, test, type TestContext } from "node:test";
 import type { EncryptionKey } from "@holdpoint/base/keyring.ts";
-import type { Storage } from "../../ports/ports.ts";
+import type { Run, Thread } from "../../model/model.ts";
+import type { Awaitable, Storage, Tx } from "../../ports/ports.ts";
 import type { Dumpable, DumpRow, DumpValue } from "../dump/dump.ts";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
@@ -97,6 +99,43 @@ async function rewrite(storage: SealedStorage, steps = Infinity): Promise<number
   }
 }
 
+async function insertRuns(storage: SealedStorage, threads: readonly Thread[], runs: readonly Run[]): Promise<void> {
+  await storage.transaction(async (tx) => {
+    for (const workerId of new Set(runs.flatMap((run) => run.workerId ?? []))) await tx.addWorker(workerId);
+    for (const thread of threads) await tx.insertThread(thread);
+    for (const run of runs) await tx.insertRun(run);
+    for (const { threadId } of threads) await tx.queueNext(threadId);
+  });
+}
+
+const moveCell = (
+  table: string,
+  column: string,
+  key: string,
+  [from, to]: readonly [string | undefined, string | undefined],
+): string =>
+  `UPDATE ${table} SET ${column} = (SELECT ${column} FROM ${table} WHERE ${key} = '${from}')
+   WHERE ${key} = '${to}' RETURNING 1`;
+
+/** @param runs one with a moved request, and one with a moved config of its thread */
+async function assertFailed(
+  storage: SealedStorage,
+  { moved, ofThread }: { readonly moved: Run | undefined; readonly ofThread: Run | undefined },
+  readRows: ReadRows,
+  schema: string,
+): Promise<void> {
+  const ids = `'${moved?.runId}', '${ofThread?.runId}'`;
+  const ended = await readRows(`SELECT status, ended_by, place FROM ${schema}runs WHERE run_id IN (${ids})`);
+  assert.deepEqual(
+    ended.map((row) => ({ ...row })),
+    Array.from({ length: 2 }, () => ({ status: "error", ended_by: "failure", place: null })),
+  );
+  const run = await storage.read((tx) => tx.run(ofThread?.threadId ?? "", ofThread?.runId ?? ""));
+  assert.equal(run?.error?.error, "sealed_value_unreadable");
+  const thread = await storage.read((tx) => tx.thread(moved?.threadId ?? ""));
+  assert.equal(thread?.status, "error");
+}
+
 /** @param open a new database for a test */
 export function sealingContract(adapter: string, open: (t: TestContext) => Promise<SealedPlace>): void {
   suite(`encryption at rest on ${adapter}`, () => {
@@ -182,30 +221,47 @@ export function sealingContract(adapter: string, open: (t: TestContext) => Promi
       const runs = threads.map(({ threadId }) => newRun(threadId));
       const [moved, ofThread, last] = runs;
       await using(create([NEW]), async (storage) => {
-        await storage.transaction(async (tx) => {
-          for (const thread of threads) await tx.insertThread(thread);
-          for (const run of runs) await tx.insertRun(run);
-          for (const { threadId } of threads) await tx.queueNext(threadId);
-        });
-        const move = (table: string, column: string, key: string, to?: string, from?: string): string =>
-          `UPDATE ${schema}${table} SET ${column} = (SELECT ${column} FROM ${schema}${table} WHERE ${key} = '${from}')
-           WHERE ${key} = '${to}' RETURNING 1`;
-        await readRows(move("runs", "request", "run_id", moved?.runId, last?.runId));
-        await readRows(move("threads", "config", "thread_id", ofThread?.threadId, last?.threadId));
+        await insertRuns(storage, threads, runs);
+        await readRows(moveCell(`${schema}runs`, "request", "run_id", [last?.runId, moved?.runId]));
+        await readRows(moveCell(`${schema}threads`, "config", "thread_id", [last?.threadId, ofThread?.threadId]));
         const next = () => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null));
         assert.equal((await next())?.run.runId, last?.runId);
         assert.equal(await next(), null);
-        const ended = await readRows(
-          `SELECT status, ended_by, place FROM ${schema}runs WHERE run_id <> '${last?.runId}'`,
-        );
+        await assertFailed(storage, { moved, ofThread }, readRows, schema);
+      });
+    });
+
+    test("a running run that does not open fails at recovery, and lists leave it out (contract/sealing.4)", async (t) => {
+      const { create, readRows, schema } = await open(t);
+      const threads = Array.from({ length: 3 }, () => newThread({ status: "busy", config: { text: "sealed" } }));
+      const runs = threads.map(({ threadId }) => newRun(threadId, { status: "running", workerId: "w", attempt: 1 }));
+      const [moved, ofThread, last] = runs;
+      await using(create([NEW]), (storage) => insertRuns(storage, threads, runs));
+      await readRows(moveCell(`${schema}runs`, "request", "run_id", [last?.runId, moved?.runId]));
+      await readRows(moveCell(`${schema}threads`, "config", "thread_id", [last?.threadId, ofThread?.threadId]));
+      await using(create([NEW]), async (storage) => {
+        const lists: readonly ((tx: Tx) => Awaitable<readonly Run[]>)[] = [
+          (tx) => tx.runningRuns(),
+          (tx) => tx.runningRuns("w"),
+          (tx) => tx.allActiveRuns({ status: "running", after: null, limit: 9 }),
+          (tx) => tx.runsOfAssistant(last?.assistantId ?? "", "active", 9),
+          (tx) => tx.activeRuns(moved?.threadId ?? ""),
+          (tx) => tx.activeRuns(last?.threadId ?? ""),
+        ];
+        const found: string[][] = [];
+        for (const list of lists)
+          found.push((await storage.transaction(async (tx) => list(tx))).map(({ runId }) => runId).toSorted());
+        const opened = [ofThread, last].map((run) => run?.runId ?? "").toSorted();
+        assert.deepEqual(found, [opened, opened, opened, opened, [], [last?.runId]]);
+        await storage.transaction((tx) => tx.failUnreadableRuns(9, "another"));
+        assert.equal((await storage.transaction((tx) => tx.runningRuns("w"))).length, 2);
+        await storage.transaction((tx) => tx.failUnreadableRuns(9, "w"));
+        const left = await storage.transaction((tx) => tx.runningRuns());
         assert.deepEqual(
-          ended.map((row) => ({ ...row })),
-          Array.from({ length: 2 }, () => ({ status: "error", ended_by: "failure", place: null })),
+          left.map(({ runId }) => runId),
+          [last?.runId],
         );
-        const run = await storage.read((tx) => tx.run(ofThread?.threadId ?? "", ofThread?.runId ?? ""));
-        assert.equal(run?.error?.error, "sealed_value_unreadable");
-        const thread = await storage.read((tx) => tx.thread(moved?.threadId ?? ""));
-        assert.equal(thread?.status, "error");
+        await assertFailed(storage, { moved, ofThread }, readRows, schema);
       });
     });
   });

@@ -63,6 +63,14 @@ export function readOpening<Row, T>(rows: readonly Row[], read: (row: Row) => T)
   });
 }
 
+/** @returns the error of what does not open */
+export function readIfOpened<T>(reading: Promise<T>): Promise<T | SealedValueError> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof SealedValueError) return error;
+    throw error;
+  });
+}
+
 /** The error of a run that does not open. */
 export function describeUnreadable({ code, message }: SealedValueError): string {
   return JSON.stringify({ error: code, message });

@@ -47,7 +47,8 @@ const TURN_MS = 250;
 const AGAIN_MS = 500;
 
 /** lease.4. */
-async function leaveList(tx: Tx, workerId: string): Promise<void> {
+async function leaveList(tx: Tx, workerId: string, at: number): Promise<void> {
+  await tx.failUnreadableRuns(at, workerId);
   if ((await tx.runningRuns(workerId)).length === 0) await tx.removeWorker(workerId);
 }
 
@@ -179,7 +180,7 @@ async function stopLease(lease: LeaseState): Promise<void> {
   const left = lease.workerId;
   if (left === null) return;
   await settlesWithin(
-    lease.ports.storage.transaction((tx) => leaveList(tx, left)),
+    lease.ports.storage.transaction((tx) => leaveList(tx, left, lease.ports.clock.now())),
     CLOSE_MS,
   );
 }

@@ -6,8 +6,8 @@
 //   postgres/runs.4. A read of a run for a change holds its thread's lock (transaction.ts, transaction.1).
 //   postgres/runs.5. A claim takes the first run in line whose thread's lock is free. It never waits for a lock, so it
 //        may be part of the transaction that ends another run, and processes that claim at once get different runs.
-//   postgres/runs.6. A pending run that does not open, or whose thread does not, fails when its turn comes: it holds no
-//        other.
+//   postgres/runs.6. A pending run that does not open, or whose thread does not, fails when its turn comes, and a running
+//        one at recovery: it holds no other.
 import { SealedValueError } from "@holdpoint/base/keyring.ts";
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
 import type { ClaimedRow, RunAttempt, RunClaim, RunTx } from "../../../ports/ports.ts";
@@ -24,7 +24,7 @@ import {
   placeSql,
   readCaller,
 } from "../../shared/line.ts";
-import { describeUnreadable } from "../../shared/sealing.ts";
+import { describeUnreadable, readIfOpened } from "../../shared/sealing.ts";
 import { readHead } from "../../shared/run-head.ts";
 import { wholeRequest } from "../../shared/stored-request.ts";
 import { threadKey, threadLockSql } from "../client/lock-key.ts";
@@ -81,6 +81,8 @@ const CLAIM = `
     ORDER BY urgent DESC, queue_key LIMIT 1)
   RETURNING ${RUNS.columns}`;
 
+const RUNNING = "WHERE status = 'running' AND ($1::text IS NULL OR worker_id = $1)";
+
 export function runVerbs(db: Sql, turn: Turn): RunTx {
   const reader = createReader(db);
   return { ...readVerbs(db, reader), ...writeVerbs(db), ...claimVerbs(db, reader, turn) };
@@ -115,7 +117,8 @@ function createReader(db: Sql): RunReader {
   };
   const list = async (where: string, ...parameters: Parameter[]): Promise<readonly Run[]> => {
     const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
-    return Promise.all(rows.map(read));
+    const runs = await Promise.all(rows.map((row) => readIfOpened(read(row))));
+    return runs.filter((run) => !(run instanceof SealedValueError));
   };
   const value = async (sql: string, ...parameters: Parameter[]): Promise<unknown> =>
     (await db.get(sql, ...parameters))?.["value"] ?? null;
@@ -213,15 +216,7 @@ function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun
   };
 }
 
-/** @returns the error of what does not open */
-function readIfOpened<T>(reading: Promise<T>): Promise<T | SealedValueError> {
-  return reading.catch((error: unknown) => {
-    if (error instanceof SealedValueError) return error;
-    throw error;
-  });
-}
-
-/** @param row of the claimed run */
+/** @param row of the run */
 function failUnreadable(
   db: Sql,
   row: Row,
@@ -242,7 +237,7 @@ function claimVerbs(
   db: Sql,
   { read, list, value }: RunReader,
   turn: Turn,
-): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
+): Omit<RunTx, keyof ReturnType<typeof readVerbs> | keyof ReturnType<typeof writeVerbs>> {
   const nextDueAt = async (): Promise<number | null> => {
     const sql = "SELECT min(due_at) AS value FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL";
     const at = await value(sql);
@@ -274,6 +269,13 @@ function claimVerbs(
     failUnreadable(db, row, { at: updatedAt, error }); // postgres/runs.6
     return "failed";
   };
+  const failIfUnreadable = async (row: Row, at: number): Promise<void> => {
+    const threadId = String(row["thread_id"]);
+    const error = await readIfOpened(Promise.all([read(row), readThread(db, threadId)]));
+    if (!(error instanceof SealedValueError)) return;
+    db.hold(threadKey(threadId));
+    failUnreadable(db, row, { at, error }); // postgres/runs.6
+  };
   return {
     async claimPendingRun(claim, dueBy) {
       if (dueBy !== null) await letIn(dueBy); // postgres/runs.3
@@ -296,10 +298,12 @@ function claimVerbs(
       return null;
     },
     nextDueAt,
-    runningRuns: (workerId) =>
-      workerId === undefined
-        ? list("WHERE status = 'running'")
-        : list("WHERE status = 'running' AND worker_id = $1", workerId),
+    async failUnreadableRuns(at, workerId) {
+      if (db.sealing.ring === null) return;
+      const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs ${RUNNING}`, workerId ?? null);
+      for (const row of rows) await failIfUnreadable(row, at);
+    },
+    runningRuns: (workerId) => list(RUNNING, workerId ?? null),
     async hasPendingRun(threadId) {
       db.follow(threadKey(threadId));
       const sql = `SELECT 1 AS value FROM holdpoint.runs

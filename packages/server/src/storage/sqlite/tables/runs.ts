@@ -5,8 +5,8 @@
 //   sqlite/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
 //   sqlite/runs.4. A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending
 //        runs (pending-runs.ts).
-//   sqlite/runs.5. A pending run that does not open, or whose thread does not, fails when its turn comes: it holds no
-//        other.
+//   sqlite/runs.5. A pending run that does not open, or whose thread does not, fails when its turn comes, and a running
+//        one at recovery: it holds no other.
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
 import type { ClaimedRow, QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
@@ -112,7 +112,7 @@ function readVerbs(
          ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
         threadId,
       );
-      return rows.map(read);
+      return readOpening(rows, read);
     },
     runsOfAssistant(assistantId, which, limit) {
       const rows = db.all(
@@ -185,7 +185,7 @@ function claimVerbs(
   db: Database,
   { read, row }: RunReader,
   pending: PendingRuns,
-): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
+): Omit<RunTx, keyof ReturnType<typeof readVerbs> | keyof ReturnType<typeof writeVerbs>> {
   const turn: Turn = newTurn();
   db.kept.onDrop(() => loseTurn(turn));
   const nextDueAt = (): number | null => {
@@ -193,7 +193,13 @@ function claimVerbs(
     const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
     return typeof at === "number" ? at : null;
   };
-  const readClaimed = (found: KeptRow, threadId: string): ClaimedRow | SealedValueError => {
+  const running = (workerId = null as string | null): readonly Row[] =>
+    db.all(
+      `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`,
+      workerId,
+      workerId,
+    );
+  const readClaimed = (found: Row, threadId: string): ClaimedRow | SealedValueError => {
     try {
       return { run: read(found), thread: readThread(db, threadId) };
     } catch (error) {
@@ -241,10 +247,14 @@ function claimVerbs(
       }
     },
     nextDueAt,
-    runningRuns(workerId) {
-      const sql = `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`;
-      return readOpening(db.all(sql, workerId ?? null, workerId ?? null), read);
+    failUnreadableRuns(at, workerId) {
+      for (const row of db.sealing.ring === null ? [] : running(workerId)) {
+        const ids = { runId: String(row["run_id"]), threadId: String(row["thread_id"]) };
+        const error = readClaimed(row, ids.threadId);
+        if (error instanceof SealedValueError) failUnreadable(db, ids, { at, error }); // sqlite/runs.5
+      }
     },
+    runningRuns: (workerId) => readOpening(running(workerId), read),
     hasPendingRun: (threadId) =>
       pending.isQueuedOn(threadId) ??
       db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
