@@ -1,10 +1,12 @@
 // Benchmarks: `npm run bench -- agent [--postgres] [--short | --quick]`, `… collector [part…]`, `… traces [--postgres [--short]]`,
-// `… protocol [--short]`, `… long-life [--short]`, `… peers [--short]`, `… processes [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios.
+// `… protocol [--short]`, `… long-life [--short]`, `… peers [--short]`, `… processes [--short]`,
+// `… encryption [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios.
 // Those of the agent server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
 import { benchPostgres } from "./agent/postgres.ts";
+import { benchEncryption } from "./encryption.ts";
 import { benchPeers } from "./peers.ts";
 import { benchProcesses } from "./processes.ts";
 import { benchLongLife } from "./long-life.ts";
@@ -30,11 +32,12 @@ else if (what === "traces" && values.postgres) await benchManySpans(values);
 else if (what === "traces") await benchTraces();
 else if (what === "long-life") await benchLongLife({ ...values, json: values.json ?? "dist/bench-long-life.json" });
 else if (what === "protocol") await benchProtocol(values);
+else if (what === "encryption") await benchEncryption(values);
 else if (what === "peers") await benchPeers(values);
 else if (what === "processes") await benchProcesses(values);
 else {
   console.error(
-    `no such benchmark: ${what}. There are: agent, collector, long-life, peers, processes, protocol, traces`,
+    `no such benchmark: ${what}. There are: agent, collector, encryption, long-life, peers, processes, protocol, traces`,
   );
   process.exitCode = 2;
 }
