@@ -7,7 +7,7 @@ import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { SealedValueError } from "@holdpoint/base/keyring.ts";
 import type { ResealPlace, SealingTx } from "../../ports/ports.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
-import { isReference, readCellKey } from "../shared/sealing.ts";
+import { readCellKey, staysPlain } from "../shared/sealing.ts";
 import type { ColdSql, Row, Value } from "./cold-sql.ts";
 
 const MARK = "sealed:";
@@ -137,7 +137,7 @@ async function reseal(sql: ColdSql, table: string, row: Row, left: Set<string>):
   for (const column of Object.keys(sealed)) {
     const cell = row[column];
     const id = readCellKey(table, column, cell);
-    if (cell === null || id === sealing.ring?.ids[0] || isReference(table, column, cell)) continue;
+    if (cell === null || id === sealing.ring?.ids[0] || staysPlain(table, column, cell)) continue;
     try {
       cells[column] = sealing.seal(table, column, row, sealing.open(table, column, row, cell));
     } catch (error) {

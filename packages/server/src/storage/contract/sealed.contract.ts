@@ -26,7 +26,7 @@ export async function findCells(
     for (const row of await readRows(`SELECT ${columns.join(", ")} FROM ${schema}${table}`)) {
       for (const column of columns) {
         const cell = row[column];
-        if (cell === null || isHash(table, column, cell)) continue;
+        if (cell === null || isHash(table, column, cell) || ["{}", "[]", "null", ""].includes(String(cell))) continue;
         if (readCellKey(table, column, cell) === key) sealed.add(`${table}.${column}`);
         else others.add(`${table}.${column}: ${JSON.stringify(cell)?.slice(0, 80)}`);
       }

@@ -1,7 +1,7 @@
 // Sealing: the one place where values become the cells of sealed columns (sealed-columns.ts), and cells values.
 // Invariants:
-//   sealing.1. Without keys a cell is the value. With keys, every cell of a sealed column is sealed, and bound to its
-//        table, column and row.
+//   sealing.1. Without keys a cell is the value. With keys, every cell of a sealed column that says something is sealed,
+//        and bound to its table, column and row.
 //   sealing.2. A plain cell is read as it is: data from before the keys stays readable until it is rewritten.
 import {
   createKeyring,
@@ -92,7 +92,7 @@ function sealCell(ring: Keyring, place: Place, cell: unknown): unknown {
   if (found === undefined) return cell;
   const name = namePlace(place, found.row);
   if (cell instanceof Uint8Array) return ring.sealBytes(cell, name);
-  if (typeof cell !== "string" || isReference(place.table, place.column, cell)) return cell;
+  if (typeof cell !== "string" || staysPlain(place.table, place.column, cell)) return cell;
   const { plainMember } = found;
   if (plainMember === undefined) return ring.seal(cell, name);
   const value = JSON.parse(cell) as Json;
@@ -115,8 +115,11 @@ function readSealedMember(cell: unknown): unknown {
   return isJsonObject(value) ? (value["sealed"] ?? null) : null;
 }
 
-/** A large input is `#<hash>` of a sealed blob: conditions read it. */
-export function isReference(table: string, column: string, cell: unknown): boolean {
+const EMPTY: ReadonlySet<unknown> = new Set(["", "{}", "[]", "null"]);
+
+/** Most configs and contexts are empty. A large input is `#<hash>` of a sealed blob: conditions read it. */
+export function staysPlain(table: string, column: string, cell: unknown): boolean {
+  if (EMPTY.has(cell)) return true;
   return table === "runs" && column === "input" && typeof cell === "string" && cell.startsWith("#");
 }
 
