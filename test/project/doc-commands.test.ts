@@ -23,7 +23,8 @@ const PAGES = globSync(["README.md", "docs/**/*.md", "examples/**/*.md"], {
 
 /** Variables of tests and of the console's build: no settings. */
 const OTHER_VARIABLES = new Set(["HOLDPOINT_IMAGE", "HOLDPOINT_FAULTS", "HOLDPOINT_TEST_SEED"]);
-const BENCHMARK = /^ -- (?:agent|collector|encryption|long-life|peers|processes|traces)(?: --(?:short|postgres|peer)| [a-z]+)*$/;
+const BENCHMARK =
+  /^ -- (?:agent|collector|encryption|long-life|peers|processes|traces)(?: --(?:short|postgres|peer)| [a-z]+)*$/;
 
 /** Words after a command: verbs and options. The completion script of the real command line lists them for each one. */
 async function wordsAfter(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
