@@ -26,7 +26,7 @@ export async function findCells(
     for (const row of await readRows(`SELECT ${columns.join(", ")} FROM ${schema}${table}`)) {
       for (const column of columns) {
         const cell = row[column];
-        if (cell === null || isHash(table, column, cell) || ["{}", "[]", "null", ""].includes(String(cell))) continue;
+        if (cell === null || isHash(table, column, cell) || EMPTY.has(cell)) continue;
         if (readCellKey(table, column, cell) === key) sealed.add(`${table}.${column}`);
         else others.add(`${table}.${column}: ${JSON.stringify(cell)?.slice(0, 80)}`);
       }
@@ -34,6 +34,8 @@ export async function findCells(
   }
   return { others: [...others], sealed: [...sealed] };
 }
+
+const EMPTY: ReadonlySet<unknown> = new Set(["{}", "[]", "null", ""]);
 
 const isHash = (table: string, column: string, cell: unknown): boolean =>
   table === "runs" && column === "input" && /^#[\w-]+$/.test(String(cell));

@@ -115,12 +115,14 @@ function readSealedMember(cell: unknown): unknown {
   return isJsonObject(value) ? (value["sealed"] ?? null) : null;
 }
 
-const EMPTY: ReadonlySet<unknown> = new Set(["", "{}", "[]", "null"]);
+const EMPTY: ReadonlySet<string> = new Set(["", "{}", "[]", "null"]);
+const EMPTY_UNITS_MAX = 4;
 
 /** Most configs and contexts are empty. A large input is `#<hash>` of a sealed blob: conditions read it. */
 export function staysPlain(table: string, column: string, cell: unknown): boolean {
-  if (EMPTY.has(cell)) return true;
-  return table === "runs" && column === "input" && typeof cell === "string" && cell.startsWith("#");
+  if (typeof cell !== "string") return false;
+  if (cell.length <= EMPTY_UNITS_MAX && EMPTY.has(cell)) return true;
+  return table === "runs" && column === "input" && cell.startsWith("#");
 }
 
 /** sealing.1. */
