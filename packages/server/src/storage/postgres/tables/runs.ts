@@ -85,7 +85,7 @@ const RUNNING = "WHERE status = 'running' AND ($1::text IS NULL OR worker_id = $
 
 export function runVerbs(db: Sql, turn: Turn): RunTx {
   const reader = createReader(db);
-  return { ...readVerbs(db, reader), ...writeVerbs(db), ...claimVerbs(db, reader, turn) };
+  return { ...readVerbs(db, reader), ...writeVerbs(db), ...claimVerbs(db, reader, turn), ...runningVerbs(db, reader) };
 }
 
 const INPUT_BYTES = `CASE WHEN input LIKE '#%'
@@ -233,11 +233,29 @@ function failUnreadable(
   db.run(QUEUE_NEXT, threadId);
 }
 
+function runningVerbs(db: Sql, { read, list }: RunReader): Pick<RunTx, "failUnreadableRuns" | "runningRuns"> {
+  const failIfUnreadable = async (row: Row, at: number): Promise<void> => {
+    const threadId = String(row["thread_id"]);
+    const error = await readIfOpened(Promise.all([read(row), readThread(db, threadId)]));
+    if (!(error instanceof SealedValueError)) return;
+    db.hold(threadKey(threadId));
+    failUnreadable(db, row, { at, error }); // postgres/runs.6
+  };
+  return {
+    async failUnreadableRuns(at, workerId) {
+      if (db.sealing.ring === null) return;
+      const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs ${RUNNING}`, workerId ?? null);
+      for (const row of rows) await failIfUnreadable(row, at);
+    },
+    runningRuns: (workerId) => list(RUNNING, workerId ?? null),
+  };
+}
+
 function claimVerbs(
   db: Sql,
-  { read, list, value }: RunReader,
+  { read, value }: RunReader,
   turn: Turn,
-): Omit<RunTx, keyof ReturnType<typeof readVerbs> | keyof ReturnType<typeof writeVerbs>> {
+): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
   const nextDueAt = async (): Promise<number | null> => {
     const sql = "SELECT min(due_at) AS value FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL";
     const at = await value(sql);
@@ -269,13 +287,6 @@ function claimVerbs(
     failUnreadable(db, row, { at: updatedAt, error }); // postgres/runs.6
     return "failed";
   };
-  const failIfUnreadable = async (row: Row, at: number): Promise<void> => {
-    const threadId = String(row["thread_id"]);
-    const error = await readIfOpened(Promise.all([read(row), readThread(db, threadId)]));
-    if (!(error instanceof SealedValueError)) return;
-    db.hold(threadKey(threadId));
-    failUnreadable(db, row, { at, error }); // postgres/runs.6
-  };
   return {
     async claimPendingRun(claim, dueBy) {
       if (dueBy !== null) await letIn(dueBy); // postgres/runs.3
@@ -298,12 +309,6 @@ function claimVerbs(
       return null;
     },
     nextDueAt,
-    async failUnreadableRuns(at, workerId) {
-      if (db.sealing.ring === null) return;
-      const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs ${RUNNING}`, workerId ?? null);
-      for (const row of rows) await failIfUnreadable(row, at);
-    },
-    runningRuns: (workerId) => list(RUNNING, workerId ?? null),
     async hasPendingRun(threadId) {
       db.follow(threadKey(threadId));
       const sql = `SELECT 1 AS value FROM holdpoint.runs

@@ -43,6 +43,7 @@ export function runVerbs(db: Database, pending: PendingRuns): RunTx & QueueTx {
     ...readVerbs(db, reader),
     ...writeVerbs(db, pending),
     ...claimVerbs(db, reader, pending),
+    ...runningVerbs(db, reader),
     ...queueVerbs(db),
   };
 }
@@ -185,27 +186,13 @@ function claimVerbs(
   db: Database,
   { read, row }: RunReader,
   pending: PendingRuns,
-): Omit<RunTx, keyof ReturnType<typeof readVerbs> | keyof ReturnType<typeof writeVerbs>> {
+): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
   const turn: Turn = newTurn();
   db.kept.onDrop(() => loseTurn(turn));
   const nextDueAt = (): number | null => {
     if (pending.isNoneDelayed()) return null;
     const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
     return typeof at === "number" ? at : null;
-  };
-  const running = (workerId = null as string | null): readonly Row[] =>
-    db.all(
-      `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`,
-      workerId,
-      workerId,
-    );
-  const readClaimed = (found: Row, threadId: string): ClaimedRow | SealedValueError => {
-    try {
-      return { run: read(found), thread: readThread(db, threadId) };
-    } catch (error) {
-      if (error instanceof SealedValueError) return error;
-      throw error;
-    }
   };
   return {
     claimPendingRun(claim, dueBy) {
@@ -234,7 +221,7 @@ function claimVerbs(
         }
         noteTurn(turn, next);
         const ids = { runId: String(next["run_id"]), threadId: String(next["thread_id"]) };
-        const claimed = readClaimed(found, ids.threadId);
+        const claimed = readClaimed(db, read, found);
         pending.gone(ids.runId);
         if (claimed instanceof SealedValueError) {
           failUnreadable(db, ids, { at: claim.updatedAt, error: claimed }); // sqlite/runs.5
@@ -247,20 +234,40 @@ function claimVerbs(
       }
     },
     nextDueAt,
-    failUnreadableRuns(at, workerId) {
-      for (const row of db.sealing.ring === null ? [] : running(workerId)) {
-        const ids = { runId: String(row["run_id"]), threadId: String(row["thread_id"]) };
-        const error = readClaimed(row, ids.threadId);
-        if (error instanceof SealedValueError) failUnreadable(db, ids, { at, error }); // sqlite/runs.5
-      }
-    },
-    runningRuns: (workerId) => readOpening(running(workerId), read),
     hasPendingRun: (threadId) =>
       pending.isQueuedOn(threadId) ??
       db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
         null,
     countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
     isCurrent: (run) => isCurrent(db, run),
+  };
+}
+
+function readClaimed(db: Database, read: RunReader["read"], found: Row): ClaimedRow | SealedValueError {
+  try {
+    return { run: read(found), thread: readThread(db, String(found["thread_id"])) };
+  } catch (error) {
+    if (error instanceof SealedValueError) return error;
+    throw error;
+  }
+}
+
+function runningVerbs(db: Database, { read }: RunReader): Pick<RunTx, "failUnreadableRuns" | "runningRuns"> {
+  const running = (workerId = null as string | null): readonly Row[] =>
+    db.all(
+      `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`,
+      workerId,
+      workerId,
+    );
+  return {
+    failUnreadableRuns(at, workerId) {
+      for (const row of db.sealing.ring === null ? [] : running(workerId)) {
+        const ids = { runId: String(row["run_id"]), threadId: String(row["thread_id"]) };
+        const error = readClaimed(db, read, row);
+        if (error instanceof SealedValueError) failUnreadable(db, ids, { at, error }); // sqlite/runs.5
+      }
+    },
+    runningRuns: (workerId) => readOpening(running(workerId), read),
   };
 }
 
