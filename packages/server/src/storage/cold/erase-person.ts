@@ -11,7 +11,7 @@ import type { ErasedPage, ErasureTx, PersonErasure, ResealPlace } from "../../po
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
 import { DECIDING, goesWithPerson, NAMED, readKind } from "../shared/named-columns.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
-import { isReference } from "../shared/sealing.ts";
+import { staysPlain } from "../shared/sealing.ts";
 import { decodeNamespace } from "../shared/store-namespaces.ts";
 import { toAuditRecord } from "./audit-record.ts";
 import { type ColdSql, coldTable, type Row, type Value } from "./cold-sql.ts";
@@ -121,7 +121,7 @@ function replaceCells({ sql, names, table }: Work, row: Row): Readonly<Record<st
   const cells: Record<string, string> = {};
   for (const column of listNamed(sql, table)) {
     const cell = row[column];
-    if (typeof cell !== "string" || isReference(table, column, cell)) continue;
+    if (typeof cell !== "string" || staysPlain(table, column, cell)) continue;
     const text = sql.sealing.open(table, column, row, cell);
     const replaced = names.replace(text, readKind(table, column, row));
     if (replaced !== text) cells[column] = replaced;
