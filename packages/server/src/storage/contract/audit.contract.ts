@@ -248,7 +248,7 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
   });
 }
 
-const COUNTS = { entries: 0, deleted: 0, faults: [], faultCount: 0 };
+const COUNTS = { entries: 0, deleted: 0, erased: 0, faults: [], faultCount: 0 };
 
 function entryFrom(row: DumpRow): AuditEntry {
   const at = Number(row["at"]);
