@@ -5,6 +5,7 @@
 //        and however many transactions wrote at once.
 //   contract/audit.21. It finds each entry that was changed, removed or added, also at the end, and names it.
 //   contract/audit.23. Acts are in trails of their own, which only age shortens.
+//   contract/audit.24. Each destination has its own places in the chains.
 //   contract/audit.22. With an anchor it also finds a trail that was rewritten or cut with its heads.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
@@ -91,6 +92,26 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
     const moved = await altered(t, await readRows(storage), (_, row) => row);
     await moved.transaction((tx) => tx.audit([buildEntry(threadId, 7)]));
     assert.deepEqual(await verify(moved).then(({ faults }) => faults), []);
+  });
+
+  test("a destination reads back how far it has the chains (contract/audit.24)", async (t) => {
+    const { storage } = await filled(t);
+    const put = (key: string, places: ReadonlyMap<number, number>): Promise<void> =>
+      storage.transaction(async (tx) => tx.putForwardedAudit(key, places));
+    const first = new Map([
+      [0, 3],
+      [1, 5],
+    ]);
+    await put("one", first);
+    await put("other", new Map([[0, 1]]));
+    assert.deepEqual(await storage.transaction(async (tx) => tx.forwardedAudit("one")), first);
+    const later = new Map([
+      [0, 4],
+      [1, 5],
+    ]);
+    await put("one", later);
+    assert.deepEqual(await storage.transaction(async (tx) => tx.forwardedAudit("one")), later);
+    assert.deepEqual(await storage.transaction(async (tx) => tx.forwardedAudit("other")), new Map([[0, 1]]));
   });
 
   test("an entry that repeats the position of another does not keep its thread from deletion (contract/audit.20)", async (t) => {

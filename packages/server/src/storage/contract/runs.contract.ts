@@ -147,6 +147,7 @@ export function runCases(open: OpenStorage): void {
     await storage.transaction(async (tx) => {
       for (const run of running) await tx.insertRun(run);
     });
+    await storage.transaction((tx) => tx.failUnreadableRuns(9)); // all of them open
     for (const [at, workerId] of workers.entries()) {
       assert.deepEqual(await storage.transaction((tx) => tx.runningRuns(workerId)), [running[at]]);
     }
