@@ -84,10 +84,10 @@ const IN_ORDER =
 
 /**
  * Threads by last change or status, or by a list or object in their metadata: an index would cost each step of a run
- * more.
+ * more. An erasure looks for the id in all namespaces.
  */
 const WITHOUT_INDEX =
-  /ORDER BY t\.(?:updated_at|state_updated_at|status) |^SELECT count.*threads AS t WHERE t\.metadata::jsonb @>/;
+  /ORDER BY t\.(?:updated_at|state_updated_at|status) |^SELECT count.*threads AS t WHERE t\.metadata::jsonb @>|store_items WHERE strpos\(/;
 
 /** Exports read whole tables, page by page. */
 const OF_DUMPS = /FROM holdpoint\.\w+  ORDER BY [\w, ]+ LIMIT \$1$|^SELECT setval\(/;
