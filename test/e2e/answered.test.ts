@@ -4,10 +4,9 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { readItems } from "../harness/inbox.ts";
-import type { ServerHere } from "../harness/server-here.ts";
-import { call } from "../harness/server.ts";
+import { call, type TestServer } from "../harness/server.ts";
 
-let server: ServerHere;
+let server: TestServer;
 let browser: ConsoleBrowser;
 
 before(async () => {
@@ -50,5 +49,21 @@ test("decisions of all threads are listed with person, channel and run, found by
   await list.getByText("Delete the file?").waitFor();
   await row.getByRole("link").click();
   await page.getByRole("status").filter({ hasText: "Answered by ann at" }).waitFor();
+  await page.close();
+});
+
+test("administrative acts are listed by their own choice, and filtered by channel", async () => {
+  const ids = [await ask(server, "First?"), await ask(server, "Second?")];
+  for (const id of ids) assert.equal((await call(server, "DELETE", `/threads/${id}`)).status, 204);
+  const page = await browser.open("/answered");
+  await page.getByLabel("Decision").selectOption({ label: "Administrative acts" });
+  const list = page.getByRole("list", { name: "Answered items, newest first" });
+  for (const id of ids) await list.getByRole("listitem").filter({ hasText: "thread deleted" }).getByText(id).waitFor();
+  await list.getByText("server started").waitFor();
+  await page.getByLabel("Where").selectOption("api");
+  await list.getByText("server started").waitFor({ state: "detached" });
+  await list.getByText(ids[0] ?? "").click();
+  await page.waitForURL(/action=thread_deleted/);
+  await list.getByText(ids[1] ?? "").waitFor();
   await page.close();
 });
