@@ -4,9 +4,10 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { readItems } from "../harness/inbox.ts";
-import { call, type TestServer } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
+import { call } from "../harness/server.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let browser: ConsoleBrowser;
 
 before(async () => {
