@@ -444,7 +444,7 @@ test("the audit trail has the source, and exports as JSON lines and CSV", async 
   const [head, row] = table.text.split("\r\n");
   assert.match(String(head), /^seq,at,action,by,via/);
   assert.match(String(row), /,'=ann,inbox,/);
-  assert.ok(row?.endsWith(String.raw`,"""=1+\""2\"",3"""`), String(row));
+  assert.ok(row?.endsWith(String.raw`,"""=1+\""2\"",3""",decision`), String(row));
   const page: { readonly next_after: number | null } = await ok(call(server, "GET", `${thread.path}/audit?limit=1`));
   assert.equal(page.next_after, null);
 });
