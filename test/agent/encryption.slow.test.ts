@@ -166,10 +166,7 @@ test("a pending run that does not open fails, and the runs behind it go on", PAT
   const db = new DatabaseSync(join(folder, "holdpoint.db"));
   const request = db.prepare("SELECT request FROM runs WHERE thread_id = ?").get(last ?? "")?.["request"];
   db.prepare("UPDATE runs SET request = ? WHERE thread_id = ?").run(String(request), moved ?? "");
-  db.prepare("UPDATE threads SET config = (SELECT config FROM threads WHERE thread_id = ?) WHERE thread_id = ?").run(
-    last ?? "",
-    sealedThread ?? "",
-  );
+  db.prepare("UPDATE threads SET config = ? WHERE thread_id = ?").run(String(request), sealedThread ?? "");
   for (const [at, { runId }] of runs.entries())
     db.prepare("UPDATE runs SET due_at = ? WHERE run_id = ?").run(Date.now() - 10_000 + at, runId);
   db.close();

@@ -127,10 +127,10 @@ test("a node's put is on disk when its promise resolves (langgraph-store.2)", PA
   await runs.create(id, "memory_then_hang", { input: { put: "k" } });
   await until("the put of the node", async () => (await before.getItem(["hang"], "k")) ?? undefined);
   await first.kill();
-  const second = await startServerHere({ dataDir: first.dataDir });
+  const second = await startServer({ dataDir: first.dataDir }); // its node hangs again, so it is killed too
   const after = await call(second, "GET", "/store/items?namespace=hang&key=k");
   assert.deepEqual((after.body as { readonly value: unknown }).value, { kept: true });
-  await second.stop();
+  await second.kill();
   removeFolder(first.dataDir);
 });
 

@@ -62,6 +62,12 @@ async function seen(server: ServerHere): Promise<unknown> {
   return { threads, each, items, store, crons, assistants };
 }
 
+/** The lines of a dump, but for the acts and what counts them: an export and an import are acts themselves. */
+function readWithoutActs(path: string): string {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => !/"acts-[0-9a-f]"|^\["audit_heads"|^\{"rows"/.test(line)).join("\n");
+}
+
 test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if nothing had happened (move.2, move.3)", async () => {
   const first = await startServerHere({ config });
   const kinds = [
@@ -103,8 +109,8 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
   for (const outcome of [await moveIn("import", "all.dump", uri), await moveIn("export", "back.dump", uri)])
     assert.equal(outcome.code, 0, outcome.err);
 
-  const [there, back] = ["all.dump", "back.dump"].map((file) => readFileSync(join(folder, file), "utf8"));
-  assert.equal(back, there); // through PostgreSQL, and nothing is different
+  const [there, back] = ["all.dump", "back.dump"].map((file) => readWithoutActs(join(folder, file)));
+  assert.ok(back === there, "the dumps differ"); // through PostgreSQL, and nothing is different
 
   const dataDir = join(folder, "second");
   const imported = await move("import", "back.dump", dataDir);

@@ -9,10 +9,9 @@ import { setTimeout as soon } from "node:timers/promises";
 import { type Answer, startBackend, type Upload } from "../fakes/backend.ts";
 import { hexId, protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
-import { IS_LONG } from "../harness/long.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
-const SPANS = full ? 1_000_000 : IS_LONG ? 20_000 : 6_000;
+const SPANS = full ? 1_000_000 : 20_000;
 const SPANS_A_TRACE = 50;
 const TRACES = SPANS / SPANS_A_TRACE;
 const SENDERS = 8;
