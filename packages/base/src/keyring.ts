@@ -1,9 +1,9 @@
 // Keyring: values sealed with AES-256-GCM under named keys, the newest first, each bound to one place.
 // Invariants:
 //   keyring.1. A sealed text is `~1.<key id>.<base64 of nonce, tag and content>`; no JSON text begins so. Sealed bytes
-//        have the same parts. Those of floats are told by their length, which is no multiple of four.
-//   keyring.2. The place of a value, which names its table, column and row, is associated data: a value in another
-//        place does not open, and neither does a changed one.
+//        have the same parts, padded to 4n+1 bytes, so that they never look like vectors of float32 (4n bytes).
+//   keyring.2. The place of a value (a cell: table, column, row; a record of the spool: file and offset) is associated
+//        data: a value in another place does not open, and neither does a changed one.
 //   keyring.3. New values get the newest key. Every key of the ring opens.
 import {
   createCipheriv,

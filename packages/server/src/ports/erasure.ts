@@ -1,4 +1,4 @@
-// Erasure ports: what is left of a thread beyond its deletion.
+// Erasure ports: what a deletion leaves of a thread, and the rows and traces that name a person.
 import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
 import type { ErasedEntry } from "../model/audit/audit-chain.ts";
 import type { ResealPlace } from "./sealing.ts";

@@ -8,9 +8,9 @@
 //   audit-chain.2. A deleted entry leaves its position, number and digest, so that the chain past it can be verified,
 //        and its thread and time, so that its deletion can be.
 //   audit-chain.3. The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
+//   audit-chain.4. A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
 //   audit-chain.5. So is the erasure of a person from an entry: the entry keeps its digest in the chain, and its content
 //        must have the digest that an erasure of the chain notes.
-//   audit-chain.4. A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
 import { hash } from "node:crypto";
 import type { AuditEntry } from "../interrupt.ts";
 
@@ -28,7 +28,7 @@ export interface AuditHead {
 /** One position of a chain. */
 export interface AuditLink {
   readonly position: number;
-  /** Number within the thread; 0 for a cut-off. */
+  /** Number within the thread; 0 for a cut-off or an erasure. */
   readonly seq: number;
   readonly digest: string;
   /** Null once the entry is deleted. */

@@ -1,5 +1,5 @@
-// Act: what an administrator, a program or a command did, as an entry of the audit trail.
-// Invariant build-act.1: the value of an act is bounded, and has no secret.
+// Act: what somebody, or the server itself, did, as an entry of the audit trail.
+// Invariant build-act.1: the subject is cut to SUBJECT_UNITS_MAX; callers bound the fields and keep secrets out of them.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { nameAuthor } from "../audit-author.ts";
 import type { Caller } from "../caller.ts";

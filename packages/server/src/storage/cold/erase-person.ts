@@ -19,7 +19,7 @@ import { findNext, putMeta, readPage, replaceEntry } from "./sealing.ts";
 
 const BEGUN = "erasure of ";
 const TABLE_NAMES = [...NAMED.keys()];
-/** SQLite reads it from the claim. */
+/** SQLite has no such column: it reads the claim. */
 const POSTGRES_ONLY: ReadonlySet<string> = new Set(["interrupts.claimed_by"]);
 /** Where the author was: personal, too. */
 const NO_ORIGIN = { address: "", userAgent: null };

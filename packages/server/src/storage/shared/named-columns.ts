@@ -1,5 +1,6 @@
-// Named columns: every column in which a person can be named: all sealed ones, and these plain ones. An erasure replaces
-// the person there, or removes the row (ARCHITECTURE.md of the server, Erasure).
+// Named columns: those whose text an erasure of a person rewrites, or whose row it removes: all sealed ones, and these
+// plain ones. Namespaces and keys of the store and the words of the index are handled in erase-person.ts (ARCHITECTURE.md
+// of the server, Erasure).
 import { isPersonKey, type TextKind } from "@holdpoint/base/personal-names.ts";
 import { TABLES } from "./sealed-columns.ts";
 
