@@ -248,6 +248,10 @@ for (const [storage, openDatabase] of STORAGES)
         PLACES.split(" ").filter((place) => planned.places[place] === undefined),
         [],
       );
+      const limited = { name: "apart", role: "admin", metadata: { tenant: "a" } };
+      const { body: made } = await call(server, "POST", "/keys", limited, ROOT);
+      const apart = { "x-api-key": String((made as { readonly key: string }).key) };
+      assert.equal((await call(server, "POST", `/people/${NAME}/erase`, {}, apart)).status, 403);
       const { pseudonym, places } = await erasePerson(server, false);
       assert.deepEqual(places, planned.places);
       assert.deepEqual(await findPlaces(server, databaseUri, PERSON), []);

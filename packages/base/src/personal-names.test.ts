@@ -39,6 +39,14 @@ const ROWS: readonly (readonly [identifiers: readonly string[], kind: TextKind, 
     '{"startedBy":"ann","a":{"langgraph_auth_user_id":"ann"},"standby":"ann"}',
     `{"startedBy":"${P}","a":{"langgraph_auth_user_id":"${P}"},"standby":"ann"}`,
   ],
+  // personal-names.4
+  [
+    ["admin"],
+    "record",
+    '{"name":"admin","role":"admin","permissions":["admin"],"role2":"x"}',
+    `{"name":"${P}","role":"admin","permissions":["admin"],"role2":"x"}`,
+  ],
+  [["value"], "record", '{"value":"ann"}', '{"value":"ann"}'],
   [["billing"], "content", '{"graph_id":"billing"}', '{"graph_id":"billing"}'],
   [['a "b" c'], "content", '{"x":"by a \\"b\\" c"}', `{"x":"by ${P}"}`],
 ];
@@ -50,3 +58,17 @@ for (const [identifiers, kind, text, replaced] of ROWS)
     assert.equal(names.names(text, kind), replaced !== text);
     assert.equal(names.replace(replaced, kind), replaced);
   });
+
+test("memory is a person's by an address anywhere, by a word behind another label, and never by a displayed name", () => {
+  const names = createPersonalNames(["ann", "ann@example.com", "u-1", "memories of"], P);
+  const labels: readonly [string, number, boolean][] = [
+    ["ann@example.com", 0, true],
+    ["Ann@Example.com", 0, true],
+    ["ann", 0, false],
+    ["ann", 1, true],
+    ["memories of", 1, false],
+    ["bob", 1, false],
+  ];
+  for (const [text, at, expected] of labels) assert.equal(names.isLabel(text, at), expected, text);
+  assert.deepEqual([names.isPerson("ann"), names.isPerson("u-1")], [true, false]);
+});

@@ -5,6 +5,7 @@
 //   personal-names.2. An identifier that cannot be a common word (an address, several words, a long id) is replaced inside
 //        other texts too, where it stands alone: not as part of another word or address. So is a mention: `@ann`.
 //   personal-names.3. JSON stays JSON, and everything else in it stays as it was written.
+//   personal-names.4. Roles, permissions and decisions are no names, also where somebody is called so.
 
 /** `record`: what Holdpoint writes about people. `content`: what graphs and callers write. */
 export type TextKind = "record" | "content";
@@ -13,8 +14,10 @@ export interface PersonalNames {
   /** The same text where it names nobody. */
   replace(text: string, kind: TextKind): string;
   names(text: string, kind: TextKind): boolean;
-  /** The whole text is one of the identifiers. */
-  isName(text: string): boolean;
+  /** The text is the first of the identifiers: the name under which rows of the person are kept. */
+  isPerson(text: string): boolean;
+  /** The namespace or key belongs to the person: not by a displayed name, by a common word only behind another label. */
+  isLabel(text: string, at: number): boolean;
 }
 
 const LONG_UNITS = 16;
@@ -22,6 +25,8 @@ const OF_PEOPLE =
   "by|user|user_?id|user_?name|owner|author|caller|identity|assignees?|assigned_?to|person|sub|subject|email|editors|excluded";
 /** Members that name people, in JSON of any origin: `by`, `claimed_by`, `startedBy`, `enduser.id`. */
 const PERSON_KEY = new RegExp(`(?:^|[_.-])(?:${OF_PEOPLE})$|user\\.id$`, "i");
+/** Members of records whose texts are words of the product; personal-names.4. */
+const NO_NAMES = /^(?:action|channel|decisions?|graphs?|key|kind|op|permissions|roles?|status|type|via)$/;
 /** A string of JSON, and the colon that makes it a key. */
 const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/gs;
 const WORD = String.raw`[\p{L}\p{N}_]`;
@@ -32,7 +37,7 @@ const isUncommon = (one: string): boolean => /\S[@\s]\S/.test(one) || one.length
 const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
 const quote = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** @param identifiers of the person: name, address, subject, displayed name */
+/** @param identifiers of the person: name, address, subject, displayed name, in this order */
 export function createPersonalNames(identifiers: readonly string[], pseudonym: string): PersonalNames {
   const own = [...new Set(identifiers.map((one) => one.trim()).filter((one) => one !== ""))];
   const forms = new Set(own.flatMap((one) => [one.toLowerCase(), encodeURIComponent(one).toLowerCase()]));
@@ -51,7 +56,8 @@ export function createPersonalNames(identifiers: readonly string[], pseudonym: s
     return text.replace(STRING, (whole: string, colon: string | undefined) => {
       const written = colon === undefined ? whole : whole.slice(0, -colon.length);
       const value = JSON.parse(written) as string;
-      const isPerson = kind === "record" || (colon === undefined && isPersonKey(key));
+      const isNamed = kind === "record" ? !NO_NAMES.test(key) : isPersonKey(key);
+      const isPerson = colon === undefined && isNamed;
       if (colon !== undefined) key = value;
       const changed = replaceAny(value, kind, isPerson);
       return changed === value ? whole : JSON.stringify(changed) + (colon ?? "");
@@ -71,7 +77,12 @@ export function createPersonalNames(identifiers: readonly string[], pseudonym: s
   return {
     replace,
     names: (text, kind) => replace(text, kind) !== text,
-    isName: (text) => own.includes(text) || (isAddress(text) && forms.has(text.toLowerCase())),
+    isPerson: (text) => text === identifiers[0],
+    isLabel: (text, at) =>
+      (isUncommon(text) || at > 0) &&
+      identifiers
+        .slice(0, 3)
+        .some((one) => one === text || (isAddress(one) && one.toLowerCase() === text.toLowerCase())),
   };
 }
 

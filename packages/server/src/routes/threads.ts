@@ -119,9 +119,13 @@ function endRoutes(agent: AgentContext): readonly AgentRoute[] {
       await deleteThread(agent, caller, id(ids, "thread_id"));
       return NO_CONTENT;
     }),
-    route(contract.eraseThread, async ({ ids, body, caller }) => {
+    route(contract.eraseThread, async ({ ids, body, caller, scope }) => {
       const threadId = id(ids, "thread_id");
-      const places = await eraseThread(agent, caller, { threadId, dryRun: body.dry_run });
+      const places = await eraseThread(agent, caller, {
+        threadId,
+        dryRun: body.dry_run,
+        isLimited: scope !== null,
+      });
       return json({ thread_id: threadId, dry_run: body.dry_run, places });
     }),
   ];

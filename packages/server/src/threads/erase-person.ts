@@ -5,6 +5,7 @@
 //   erase-person.2. Sessions end first, so that the person adds nothing meanwhile.
 //   erase-person.3. A call works for a few seconds and says where the next one begins; each page of rows is a transaction,
 //        with the server's other work in between.
+//   erase-person.4. A first call that meets an unfinished erasure ends it as one that found something, with its act.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";
 import { createPersonalNames, type PersonalNames } from "@holdpoint/base/personal-names.ts";
@@ -49,7 +50,7 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
   const add = (place: string, count: number): void => {
     if (count > 0) places[place] = (places[place] ?? 0) + count;
   };
-  const erasure = await begin(agent, step, add);
+  const { erasure, isRepeat } = await begin(agent, step, add);
   const names = createPersonalNames(erasure.identifiers, erasure.pseudonym);
   const until = clock.monotonic() + WORK_MS;
   let at = step.place ?? START;
@@ -57,7 +58,7 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
     if (at.isRowsDone) {
       const page = await agent.traces?.erasePerson(erasure.identifiers, step.dryRun, at.traces);
       add("traces", page?.traces ?? 0);
-      if ((page?.next ?? null) === null) return await end(agent, caller, { step, erasure, at, places });
+      if ((page?.next ?? null) === null) return await end(agent, caller, { step, erasure, at, places, isRepeat });
       at = { ...at, traces: page?.next ?? null };
     } else {
       const page = await erasePage(agent, names, { at: at.rows, dryRun: step.dryRun });
@@ -74,23 +75,24 @@ const sum = (places: ErasedCounts): number => Object.values(places).reduce((tota
 /** erase-person.1, erase-person.2. */
 async function begin(
   { storage, access, newId }: AgentContext,
-  { person: name, dryRun }: PersonStep,
+  { person: name, dryRun, place }: PersonStep,
   add: (place: string, count: number) => void,
-): Promise<PersonErasure> {
+): Promise<{ readonly erasure: PersonErasure; readonly isRepeat: boolean }> {
   const found = await storage.transaction(async (tx) => {
     const begun = await tx.personErasure(name);
     const person = await tx.person(name);
     const own = person === null ? [name] : [name, person.email ?? "", person.subject, person.displayName];
     const erasure = begun ?? { pseudonym: `erased-${newId().replaceAll("-", "").slice(-12)}`, identifiers: own };
-    if (dryRun) return { erasure, sessions: 0, people: 0 };
+    const isRepeat = begun !== null && place === null; // erase-person.4
+    if (dryRun) return { erasure, isRepeat, sessions: 0, people: 0 };
     if (begun === null) await tx.beginPersonErasure(name, erasure);
     const sessions = await tx.deletePersonSessions(name, null);
-    return { erasure, sessions, people: Number(await tx.deletePerson(name)) };
+    return { erasure, isRepeat, sessions, people: Number(await tx.deletePerson(name)) };
   });
   add("sessions", found.sessions);
   add("people", found.people);
   if (!dryRun) access?.changes?.ended(name);
-  return found.erasure;
+  return found;
 }
 
 function erasePage(
@@ -116,17 +118,19 @@ interface Ended {
   readonly erasure: PersonErasure;
   readonly at: ErasurePlace;
   readonly places: ErasedCounts;
+  readonly isRepeat: boolean;
 }
 
 async function end(
   { storage, clock, log }: AgentContext,
   caller: Caller,
-  { step: { person, dryRun }, erasure, at, places }: Ended,
+  { step: { person, dryRun }, erasure, at, places, isRepeat }: Ended,
 ): Promise<ErasedStep> {
   const { pseudonym } = erasure;
-  const isKnown = at.found + sum(places) > 0;
+  const isKnown = isRepeat || at.found + sum(places) > 0;
   const author = caller.name === person ? { name: pseudonym } : caller;
   const act = { action: "person_removed", at: clock.now(), subject: pseudonym, fields: { erased: true } } as const;
+  if (!dryRun) await storage.scrub(); // while the row of the erasure is there: a call after a crash does it again
   if (!dryRun)
     await storage.transaction(async (tx) => {
       await tx.endPersonErasure(person);
@@ -134,7 +138,7 @@ async function end(
     });
   if (!isKnown) throw new ApiError("person_not_found", `Nothing here names ${person}.`);
   if (dryRun) return { pseudonym: null, places, next: null };
-  await storage.scrub();
+  await storage.scrub(); // that row has the identifiers
   log.info("person_erased", { pseudonym, by: author.name });
   return { pseudonym, places, next: null };
 }

@@ -1,6 +1,8 @@
 // Erasure of a thread: its deletion, and what the deletion leaves (ARCHITECTURE.md, Erasure).
 // Invariants:
 //   erase-thread.1. Each step can be repeated, and none needs the thread: a call after a crash deletes what is left.
+//   erase-thread.3. A caller of limited access erases a thread that is there, and no memory: who chose the id of the
+//        thread may have chosen another tenant's label.
 //   erase-thread.2. When the reply leaves, the files of the embedded databases hold nothing of what was deleted.
 import type { AgentContext } from "../context/context.ts";
 import { buildAct } from "../model/audit/build-act.ts";
@@ -12,11 +14,18 @@ import { threadNotFound } from "./find-thread.ts";
 /** Rows of a transaction. */
 const PAGE = 100;
 
+export interface ThreadErasure {
+  readonly threadId: string;
+  readonly dryRun: boolean;
+  /** The caller's access is limited to some threads. */
+  readonly isLimited: boolean;
+}
+
 /** @returns what is there, or was. @throws {ApiError} `thread_not_found` if nothing is */
 export async function eraseThread(
   agent: AgentContext,
   author: Caller,
-  { threadId, dryRun }: { readonly threadId: string; readonly dryRun: boolean },
+  { threadId, dryRun, isLimited }: ThreadErasure,
 ): Promise<ErasedCounts> {
   const { storage, clock } = agent;
   const act = buildAct(author, {
@@ -26,17 +35,19 @@ export async function eraseThread(
     fields: { erased: true },
   });
   const { counts, gone } = await storage.transaction(async (tx) => {
+    if (isLimited && (await tx.thread(threadId)) === null) throw threadNotFound(threadId); // erase-thread.3
     const found = await tx.countThreadRows(threadId);
     return { counts: found, gone: dryRun ? null : await removeThread(tx, threadId, act) };
   });
   if (gone !== null) announceDeleted(agent, gone);
   const webhooks = await eraseWebhooks(agent, threadId, dryRun);
-  const items = await eraseItems(agent, threadId, dryRun);
+  const items = isLimited ? 0 : await eraseItems(agent, threadId, dryRun);
   const traces = (await agent.traces?.eraseThread(threadId, dryRun)) ?? 0;
   const found = { ...counts, webhooks, store_items: items, traces };
   const places = Object.fromEntries(Object.entries(found).filter(([, count]) => count > 0));
-  if (Object.keys(places).length === 0) throw threadNotFound(threadId);
   if (!dryRun) await storage.scrub(); // erase-thread.2
+  if (Object.keys(places).length === 0) throw threadNotFound(threadId);
+  if (!dryRun && gone === null) await storage.transaction((tx) => tx.audit([act]));
   return places;
 }
 

@@ -32,10 +32,12 @@ export class StateTooLargeError extends Error {
 const IDLE_BYTES = 110 * 1024 * 1024;
 /** What a character of a value takes at the most, from the graph to the reply: docs/reference/sizing.md. */
 const BYTES_PER_UNIT = 12;
+/** Taken with any limit: the process may hold more than it did when it was measured. */
+const SMALL_UNITS = 100_000;
 
 /** @param memoryBytes limit of the process; 0 for none */
 export function readUnitsMax(memoryBytes: number): number {
-  return memoryBytes === 0 ? Infinity : Math.max(0, memoryBytes - IDLE_BYTES) / BYTES_PER_UNIT;
+  return memoryBytes === 0 ? Infinity : Math.max(SMALL_UNITS, (memoryBytes - IDLE_BYTES) / BYTES_PER_UNIT);
 }
 
 const UNITS_MAX = readUnitsMax(process.constrainedMemory());

@@ -145,7 +145,7 @@ async function buildLine(
 ): Promise<JsonObject> {
   const place = { id: `${chain}:${position}`, chain, position, digest };
   if (entry === null) {
-    const kind = seq === 0 ? "cut_off" : "deleted";
+    const kind = digest.startsWith("erased ") ? "erased" : seq === 0 ? "cut_off" : "deleted";
     return {
       ...place,
       seq,

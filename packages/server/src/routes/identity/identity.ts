@@ -59,7 +59,8 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       if (text === null) throw notSignedIn();
       return json(consoleObject(name, text));
     }),
-    route(contract.erasePerson, async ({ ids, body: { dry_run: dryRun, cursor }, caller }) => {
+    route(contract.erasePerson, async ({ ids, body: { dry_run: dryRun, cursor }, caller, scope }) => {
+      if (scope !== null) throw new ApiError("forbidden", "An erasure reaches all data, and your access is limited.");
       const place = cursor === null || cursor === undefined ? null : readPlace(cursor);
       const { pseudonym, places, next } = await erasePerson(agent, caller, {
         person: id(ids, "person"),

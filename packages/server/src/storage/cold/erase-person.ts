@@ -9,7 +9,7 @@ import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
 import { auditDigest, type ErasedEntry } from "../../model/audit/audit-chain.ts";
 import type { ErasedPage, ErasureTx, PersonErasure, ResealPlace } from "../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
-import { DECIDING, goesWithPerson, NAMED, readKind } from "../shared/named-columns.ts";
+import { DECIDING, goesWithPerson, isOfAnother, NAMED, readKind } from "../shared/named-columns.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
 import { staysPlain } from "../shared/sealing.ts";
 import { decodeNamespace } from "../shared/store-namespaces.ts";
@@ -89,6 +89,7 @@ const listNamed = ({ schema }: ColdSql, table: string): readonly string[] =>
 
 async function eraseRow(work: Work, row: Row): Promise<void> {
   const { sql, table, dryRun, found } = work;
+  if (isOfAnother(table, row, work.names)) return;
   if (table === "store_items" && isPlaceOf(work.names, row)) {
     found.rows++;
     found.items.push({ namespace: decodeNamespace(String(row["ns"])), key: String(row["key"]) });
@@ -150,5 +151,5 @@ function noteEntry(sql: ColdSql, row: Row): ErasedEntry {
 }
 
 function isPlaceOf(names: PersonalNames, { ns, key }: Row): boolean {
-  return [...decodeNamespace(String(ns)), String(key)].some((one) => names.isName(one));
+  return [...decodeNamespace(String(ns)), String(key)].some((one, at) => names.isLabel(one, at));
 }

@@ -18,6 +18,12 @@ const PLACES = Object.entries(TABLES)
   .filter(([name, { key, plain }]) => !KEPT.has(name) && [...key, ...plain].includes("thread_id"))
   .map(([name]) => name);
 
+/** Callers choose the ids of threads: the id of an assistant, a run or a cron that is the same names no thread. */
+function namesThread(text: string, threadId: string): boolean {
+  const id = threadId.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
+  return new RegExp(String.raw`(?<!(?:assistant|run|cron|graph)_id\\*"\s*:\s*\\*")${id}`).test(text);
+}
+
 export function erasureVerbs(sql: ColdSql): ErasureTx {
   const { schema } = sql;
   const webhooks = coldTable<Webhook>(sql, "webhooks", WEBHOOK_COLUMNS);
@@ -36,7 +42,7 @@ export function erasureVerbs(sql: ColdSql): ErasureTx {
     async webhooksNaming(text, after, limit) {
       const rows = await sql.all(`${webhooks.select} WHERE run_id > ? ORDER BY run_id LIMIT ?`, after, limit);
       const read = rows.map(webhooks.read);
-      const naming = read.filter((one) => JSON.stringify(one).includes(text));
+      const naming = read.filter((one) => namesThread(JSON.stringify(one), text));
       return { ids: naming.map(({ runId }) => runId), next: rows.length < limit ? null : (read.at(-1)?.runId ?? null) };
     },
     async itemsLabelled(label, limit) {

@@ -26,6 +26,18 @@ const DELIVERY = {
   createdAt: 1,
 } as const;
 
+/** Somebody who is called by the name of the erased person. */
+const ANOTHER = {
+  name: "bob",
+  issuer: "https://id.example",
+  subject: "s",
+  displayName: "zoe@example.com",
+  email: null,
+  groups: [],
+  createdAt: 1,
+  seenAt: 1,
+};
+
 export function erasureCases(open: OpenStorage): void {
   test("rows of a thread are counted by table, and gone with it (contract/erasure.1)", async (t) => {
     const storage = await open(t);
@@ -62,7 +74,7 @@ export function erasureCases(open: OpenStorage): void {
         await tx.putWebhook({
           ...DELIVERY,
           runId,
-          body: JSON.stringify({ thread_id: runId === ids[1] ? "of b" : "b" }),
+          body: JSON.stringify({ thread_id: runId === ids[1] ? "of b" : "b", assistant_id: "of b" }),
         });
     });
     const page = (after: string) => storage.read((tx) => tx.webhooksNaming("of b", after, 2));
@@ -103,6 +115,7 @@ export function erasureCases(open: OpenStorage): void {
     });
     await storage.transaction(async (tx) => {
       await tx.insertThread(thread);
+      await tx.putPerson(ANOTHER);
       await tx.audit([entry("zoe@example.com"), entry("bob"), entry("zoe@example.com")]);
       const item = { key: "k", value: {}, createdAt: 1, updatedAt: 1, ttlMs: null, expiresAt: null };
       await tx.putStoreItem({ ...item, namespace: ["a"], key: "zoe@example.com" }, []);
@@ -140,6 +153,7 @@ export function erasureCases(open: OpenStorage): void {
       ["erased-1", "bob", "erased-1"].map((by) => [by, { text: `I am ${by}` }, by === "bob" ? "10.0.0.1" : ""]),
     );
     assert.deepEqual((await storage.read((tx) => tx.thread(thread.threadId)))?.metadata, { owner: "erased-1" });
+    assert.equal((await storage.read((tx) => tx.person("bob")))?.displayName, ANOTHER.displayName);
     const [first, second] = erased.flatMap(({ entries }) => entries);
     assert.ok(first !== undefined && second !== undefined);
     await storage.transaction((tx) => tx.noteErasedEntry(first));

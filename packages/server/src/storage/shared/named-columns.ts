@@ -1,7 +1,7 @@
 // Named columns: those whose text an erasure of a person rewrites, or whose row it removes: all sealed ones, and these
 // plain ones. Namespaces and keys of the store and the words of the index are handled in erase-person.ts (ARCHITECTURE.md
 // of the server, Erasure).
-import { isPersonKey, type TextKind } from "@holdpoint/base/personal-names.ts";
+import { isPersonKey, type PersonalNames, type TextKind } from "@holdpoint/base/personal-names.ts";
 import { TABLES } from "./sealed-columns.ts";
 
 /** Plain columns, by table; tables of ids, times and hashes have none. */
@@ -27,8 +27,6 @@ const PLAIN: Readonly<Record<string, string>> = {
 
 /** Tables whose row goes with the person whom it names. */
 const GONE: Readonly<Record<string, (row: Row) => boolean>> = {
-  people: () => true,
-  sessions: () => true,
   socket_tickets: () => true,
   notices: () => true,
   webhooks: ({ channel }) => channel !== "http",
@@ -37,8 +35,8 @@ const GONE: Readonly<Record<string, (row: Row) => boolean>> = {
 /** What Holdpoint itself writes about people: the whole text is a name there, however common. */
 const RECORDS: ReadonlySet<string> = new Set(
   `threads.started_by threads.tenant runs.caller runs.tenant interrupts.claim interrupts.claimed_by interrupts.review
-   audit.by audit.value crons.caller crons.reach policies.created_by policies.reach store_items.tenant people.name
-   people.subject people.display_name people.email sessions.person sessions.claims api_keys.limits api_keys.created_by
+   audit.by audit.value crons.caller policies.created_by store_items.tenant people.name
+   people.subject people.display_name people.email sessions.person sessions.claims api_keys.created_by
    socket_tickets.caller notices.target`.split(/\s+/),
 );
 
@@ -63,7 +61,18 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
   assistant_metadata: ["key"],
 };
 
-export const goesWithPerson = (table: string, row: Row): boolean => GONE[table]?.(row) ?? false;
+/** The name of the person whose row it is, in tables with a row for each. */
+const PERSON_OF_ROW: Readonly<Record<string, (row: Row) => unknown>> = {
+  people: ({ name }) => name,
+  sessions: ({ person }) => person,
+};
+
+export const goesWithPerson = (table: string, row: Row): boolean =>
+  table in PERSON_OF_ROW || (GONE[table]?.(row) ?? false);
+
+/** Names in the row of another person are that person's own: somebody may be called the same. */
+export const isOfAnother = (table: string, row: Row, { isPerson }: Pick<PersonalNames, "isPerson">): boolean =>
+  table in PERSON_OF_ROW && !isPerson(String(PERSON_OF_ROW[table]?.(row)));
 
 export function readKind(table: string, column: string, { key }: Row): TextKind {
   if (table.endsWith("_metadata")) return isPersonKey(String(key)) ? "record" : "content";

@@ -225,7 +225,7 @@ function failUnreadable(
   const [runId, threadId] = [String(row["run_id"]), String(row["thread_id"])];
   const cell = db.sealing.seal("runs", "error", { run_id: runId }, describeUnreadable(error));
   const end = "UPDATE holdpoint.runs SET status = 'error', ended_by = 'failure', worker_id = NULL, place = NULL";
-  db.run(`${end}, error = $2, updated_at = $3 WHERE run_id = $1`, runId, cell, at);
+  db.run(`${end}, error = $2, updated_at = $3 WHERE run_id = $1 AND status IN ('pending', 'running')`, runId, cell, at);
   const active = "SELECT 1 FROM holdpoint.runs AS r WHERE r.thread_id = $1 AND r.status IN ('pending', 'running')";
   const free =
     "UPDATE holdpoint.threads SET status = 'error', updated_at = $2 WHERE thread_id = $1 AND status <> 'interrupted'";
