@@ -4,6 +4,7 @@
 //        object without the member is out of scope.
 //   role-limits.2. A limited role changes no assistant. It reads those of its limit, or all without one.
 //   role-limits.3. A run of a limited role is a run of one of its assistants.
+//   role-limits.4. A limited role sees and makes no key, and removes nobody: a key could have fewer limits.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { toAssistantId } from "../model/built-in-assistant.ts";
@@ -46,7 +47,7 @@ export function isLimited({ assistants, metadata }: RoleLimits): boolean {
   return assistants !== null || Object.keys(metadata).length > 0;
 }
 
-/** @param value members of the request @throws {ApiError} `forbidden` (role-limits.2, role-limits.3) */
+/** @param value members of the request @throws {ApiError} `forbidden` (role-limits.2, role-limits.3, role-limits.4) */
 export function scopeWithin(limits: RoleLimits, event: string, value: JsonObject): Scope {
   if (!isLimited(limits)) return null;
   const { assistants } = limits;
@@ -57,6 +58,8 @@ export function scopeWithin(limits: RoleLimits, event: string, value: JsonObject
     if (action === "read" || action === "search") return ofAssistants.length === 0 ? null : ofAssistants;
     throw new ApiError("forbidden", "Your access is limited to some objects, so you cannot change assistants.");
   }
+  if (resource === "keys" || event === "people:delete")
+    throw new ApiError("forbidden", "Your access is limited to some objects, so you cannot manage keys and people.");
   const named = value["assistant_id"];
   if (
     assistants !== null &&

@@ -72,10 +72,12 @@ const SCOPES: readonly (readonly [name: string, RoleLimits, event: string, value
     ["a run of its id", BOTH, "threads:create_run", { assistant_id: AGENT.toUpperCase() }, [ONE_AGENT, IN_EU, IN_TEAM]],
     ["a run of another", BOTH, "threads:create_run", { assistant_id: "other" }, "forbidden"],
     ["a run of any other", REGION, "threads:create_run", { assistant_id: "other" }, [IN_EU]],
+    ["no key is made", REGION, "keys:create", {}, "forbidden"],
+    ["nobody is removed", REGION, "people:delete", {}, "forbidden"],
   ];
 for (const [name, limits, event, value, expected] of SCOPES) {
-  test(`a limited role, ${name}: ${event} (role-limits.1, role-limits.2, role-limits.3)`, async () => {
-    const asked = ask("operator", limits, event, value);
+  test(`a limited role, ${name}: ${event} (role-limits.1, role-limits.2, role-limits.3, role-limits.4)`, async () => {
+    const asked = ask(/^(?:keys|people):/.test(event) ? "admin" : "operator", limits, event, value);
     if (expected === "forbidden") await assert.rejects(asked, { code: "forbidden" });
     else assert.deepEqual((await asked).scope, expected);
   });
