@@ -90,7 +90,7 @@ const listNamed = ({ schema }: ColdSql, table: string): readonly string[] =>
 async function eraseRow(work: Work, row: Row): Promise<void> {
   const { sql, table, dryRun, found } = work;
   if (isOfAnother(table, row, work.names)) return;
-  if (table === "store_items" && isPlaceOf(work.names, row)) {
+  if (table === "store_items" && isUnderName(work.names, row)) {
     found.rows++;
     found.items.push({ namespace: decodeNamespace(String(row["ns"])), key: String(row["key"]) });
     return;
@@ -150,6 +150,6 @@ function noteEntry(sql: ColdSql, row: Row): ErasedEntry {
   return { chain, position, threadId, digest: auditDigest(toAuditRecord(entry)) };
 }
 
-function isPlaceOf(names: PersonalNames, { ns, key }: Row): boolean {
+function isUnderName(names: PersonalNames, { ns, key }: Row): boolean {
   return [...decodeNamespace(String(ns)), String(key)].some((one, at) => names.isLabel(one, at));
 }
