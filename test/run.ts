@@ -8,7 +8,8 @@
 //        runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece.
-//   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails.
+//   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails. A test that fails
+//        may leave a server open: the process ends without it.
 //   test/run.5. In the suite `first` a skipped test is a failure.
 //   test/run.6. Databases and projects of the tests are in one temporary folder. It stays after a failure, to be read.
 //   test/run.7. The suite `first` keeps that folder in memory where there is room: its tests lose no power, and need not
@@ -43,12 +44,14 @@ const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
 const CONCURRENT_FILES = 5;
 /** More browsers take each other's time: with four at once the suite took a fifth longer than with three. */
 const CONSOLE_PROCESSES = 2;
-/** Beside them, and they wait for the registry. */
+/** Beside all others, and they wait for the registry. */
 const CONCURRENT_PACKAGES = 2;
 const TIMEOUT_MS = 400_000;
 /** Loading modules then takes few collections. */
 const YOUNG_GENERATION = "--min-semi-space-size=16";
-const OPTIONS = ["--test", "--test-isolation=none", YOUNG_GENERATION, `--test-timeout=${TIMEOUT_MS}`];
+/** test/run.4 */
+const FORCE_EXIT = "--test-force-exit";
+const OPTIONS = ["--test", "--test-isolation=none", FORCE_EXIT, YOUNG_GENERATION, `--test-timeout=${TIMEOUT_MS}`];
 const NO_SKIPS = [
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
@@ -103,16 +106,16 @@ async function passTogether(files: readonly string[]): Promise<boolean> {
 }
 
 /** Each in a process of its own. */
-async function passAlone(files: readonly string[]): Promise<boolean> {
+async function passAlone(files: readonly string[], concurrency: number): Promise<boolean> {
   if (files.length === 0) return true;
   let passed = true;
   const ranks = new Map(TAKES_LONG.map((file, at) => [file, at]));
   const rank = (file: string): number => ranks.get(file) ?? TAKES_LONG.length;
   const tests = run({
     files: files.toSorted((one, other) => rank(one) - rank(other)),
-    concurrency: files.some(isBrowser) ? CONCURRENT_PACKAGES : CONCURRENT_FILES,
+    concurrency,
     timeout: TIMEOUT_MS,
-    execArgv: [YOUNG_GENERATION],
+    execArgv: [YOUNG_GENERATION, FORCE_EXIT],
   });
   tests.on("test:fail", () => (passed = false));
   const ended = once(tests, "end");
@@ -138,9 +141,14 @@ const postgres = (process.env["DATABASE_URI"] ?? "") === "" ? await startPostgre
 process.env["TMPDIR"] = folder; // the children inherit both
 if (postgres !== null) process.env["HOLDPOINT_TEST_DATABASE_URI"] = postgres.uri;
 if (files.some(isBrowser)) await buildPackage(); // test/run.8
+const alone = files.filter((file) => !sharing.includes(file));
 const passed = await Promise.all([
   ...groups.map(passTogether),
-  passAlone(files.filter((file) => !sharing.includes(file))),
+  passAlone(
+    alone.filter((file) => !isBrowser(file)),
+    CONCURRENT_FILES,
+  ),
+  passAlone(alone.filter(isBrowser), CONCURRENT_PACKAGES),
 ]);
 await postgres?.stop();
 if (passed.every(Boolean)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
