@@ -5,8 +5,8 @@
 //        audit trail.
 //   rights.5. So does a command that goes to a node during a pause, on every call that can.
 //   rights.3. An edit or a command that bypasses nothing needs no special right.
-//   rights.4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can
-//        grant.
+//   rights.4. A default answer, review rules and `on_paused` in an assistant's metadata need `assistants:administrate`,
+//        which no other handler can grant.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -156,6 +156,22 @@ test("ending a thread, or editing one that does not wait, needs no right (rights
   assert.deepEqual(await readTrail(path), [["abandoned", "ann", "__end__"]]);
   assert.equal((await post("ann", `${path}/state`, { values: { payload: 1 }, as_node: "ask" })).status, 200);
 });
+
+const DECIDING: readonly Readonly<Record<string, unknown>>[] = [
+  { interrupt_review: { approvals: 1 } },
+  ...["answer", "abandon", "reject", "enqueue"].map((one) => ({ on_paused: one })),
+];
+
+for (const metadata of DECIDING)
+  test(`${JSON.stringify(metadata)} of an assistant needs a separate right (rights.4)`, PATIENCE, async () => {
+    assertForbidden(await post("ann", "/assistants", { graph_id: "echo", metadata }), "made");
+    const made = await post("ann", "/assistants", { graph_id: "echo" });
+    const path = `/assistants/${String(made.body["assistant_id"])}`;
+    assertForbidden(await post("ann", path, { metadata }, "PATCH"), "changed");
+    assert.equal((await post("admin", path, { metadata }, "PATCH")).status, 200);
+    assertForbidden(await post("ann", `${path}/latest`, { version: 1 }), "restored");
+    assertForbidden(await post("ann", path, undefined, "DELETE"), "deleted");
+  });
 
 test("a default answer in an assistant's metadata needs a separate right (rights.4)", PATIENCE, async () => {
   const deadline = (onExpiry: unknown) => ({ interrupt_deadline: { expires_in_seconds: 60, on_expiry: onExpiry } });

@@ -205,30 +205,37 @@ const mcp: Channel = {
 const isPlain = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 const AS_INPUT = { says: isPlain, sendsJson: true, carries: [], hasCodes: false, addsMetadata: true } as const;
 
+type SendInput = (world: World, asked: Asked, sent: Sent, choice?: { readonly on_paused: string }) => Promise<Reply>;
+const ANSWER = { on_paused: "answer" };
+
+const sendOverMcp: SendInput = async (world, { threadId, assistant }, { who, value }, choice) => {
+  const client = new McpClient({ name: "test", version: "2" }, { versionNegotiation: { mode: "auto" } });
+  const requestInit = { headers: asWho(who) };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { requestInit }));
+  const meta = { thread_id: threadId, ...choice };
+  const result = await client.callTool({ name: assistant, arguments: value as object as never, _meta: meta });
+  await client.close();
+  return { status: null, text: JSON.stringify(result), code: null };
+};
+
+const sendOverA2a: SendInput = async (world, { threadId, assistant }, { who, value }, choice) => {
+  const client = await connect(assistant, "1.0", { url: world.url, headers: asWho(who) });
+  const request = { ...sending(message([data(value)], { contextId: threadId })), metadata: { ...choice } };
+  const text = await client.sendMessage(request).then((task) => JSON.stringify(task), String);
+  return { status: null, text, code: null };
+};
+
 /** Input of a new run that counts as the answer of the paused thread. */
 const mcpInput: Channel = {
   ...AS_INPUT,
   name: "input over MCP, on_paused answer",
-  async send(world, { threadId, assistant }, { who, value }) {
-    const client = new McpClient({ name: "test", version: "2" }, { versionNegotiation: { mode: "auto" } });
-    const requestInit = { headers: asWho(who) };
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { requestInit }));
-    const meta = { thread_id: threadId, on_paused: "answer" };
-    const result = await client.callTool({ name: assistant, arguments: value as object as never, _meta: meta });
-    await client.close();
-    return { status: null, text: JSON.stringify(result), code: null };
-  },
+  send: (world, asked, sent) => sendOverMcp(world, asked, sent, ANSWER),
 };
 
 const a2aInput: Channel = {
   ...AS_INPUT,
   name: "input over A2A, on_paused answer",
-  async send(world, { threadId, assistant }, { who, value }) {
-    const client = await connect(assistant, "1.0", { url: world.url, headers: asWho(who) });
-    const request = { ...sending(message([data(value)], { contextId: threadId })), metadata: { on_paused: "answer" } };
-    const text = await client.sendMessage(request).then((task) => JSON.stringify(task), String);
-    return { status: null, text, code: null };
-  },
+  send: (world, asked, sent) => sendOverA2a(world, asked, sent, ANSWER),
 };
 
 const cronInput: Channel = {
@@ -349,6 +356,35 @@ export const CHANNELS: readonly Channel[] = [
   cronInput,
   slack,
   link,
+];
+
+const RUN_PATHS: readonly (readonly [path: string, isNamed: boolean])[] = [
+  ...["runs", "runs/wait", "runs/stream"].map((end) => [`/threads/{id}/${end}`, false] as const),
+  ...["/runs", "/runs/wait", "/runs/stream", "/runs/batch"].map((path) => [path, true] as const),
+];
+
+/** New input as people and programs send it, over every channel that starts runs. `more`: members of the run. */
+export const INPUTS: readonly Pick<Channel, "name" | "send">[] = [
+  ...RUN_PATHS.map(([path, isNamed]) => ({
+    name: `POST ${path}`,
+    async send(world: World, asked: Asked, { who, value, more }: Sent) {
+      const body = { assistant_id: asked.assistant, input: value, ...more };
+      const whole = isNamed ? { ...body, thread_id: asked.threadId } : body;
+      const at = path.replace("{id}", asked.threadId);
+      return toReply(await post(world, who, at, path.endsWith("batch") ? [whole] : whole));
+    },
+  })),
+  {
+    name: "run.start",
+    async send(world, asked, { who, value, more }) {
+      const params = { assistant_id: asked.assistant, input: value, ...more };
+      const command = { id: 1, method: "run.start", params };
+      const { text, status } = await post(world, who, `/threads/${asked.threadId}/commands`, command);
+      return { status, text, code: text.includes('"type":"error"') ? codeIn(text) : null };
+    },
+  },
+  { name: "MCP", send: (world, asked, sent) => sendOverMcp(world, asked, sent, sent.more as typeof ANSWER) },
+  { name: "A2A", send: (world, asked, sent) => sendOverA2a(world, asked, sent, sent.more as typeof ANSWER) },
 ];
 
 export interface Outcome extends Reply {

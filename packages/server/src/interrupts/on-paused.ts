@@ -6,6 +6,8 @@
 //   on-paused.2. A run that answers or continues the pause goes through, whatever the choice.
 //   on-paused.3. An input counts as the answer only for the one open question; its schema and its rules apply as to any
 //     answer.
+//   on-paused.4. Whoever answers a question with review rules says so: the choice of the assistant makes no input the
+//     answer to one. Its sender may not know of the question.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
@@ -52,7 +54,7 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
     case "enqueue":
       return { intent, waits: true };
     case "answer":
-      return { intent: inputAsAnswer(call), waits: false };
+      return { intent: inputAsAnswer(call, own !== null), waits: false };
     case "reject":
       throw paused(call, `and ${onPaused === null && own !== null ? "multitask_strategy" : "on_paused"} is reject`);
     default:
@@ -60,8 +62,8 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
   }
 }
 
-/** on-paused.3. */
-function inputAsAnswer(call: PausedCall): Intent {
+/** on-paused.3. @param isOwnChoice the call itself says that its input is the answer */
+function inputAsAnswer(call: PausedCall, isOwnChoice: boolean): Intent {
   const { thread, known, intent, answerBytesMax } = call;
   if (intent.kind !== "input") throw paused(call, "and only an input can be its answer");
   const open = openInterrupts(thread, known);
@@ -71,6 +73,8 @@ function inputAsAnswer(call: PausedCall): Intent {
     const detail = `${open.length} interrupts are pending: send {"<interrupt id>": <answer>} for one or more of them.`;
     throw new ApiError("answer_ambiguous", detail, details(call));
   }
+  if (only.review !== null && !isOwnChoice)
+    throw paused(call, 'at a question with review rules: an input answers it only with on_paused "answer" of its own'); // on-paused.4
   if (exceedsBytes(intent.input, answerBytesMax)) {
     throw new ApiError("answer_too_large", `The input is an answer, and those have at most ${answerBytesMax} bytes.`);
   }
@@ -89,6 +93,11 @@ function details({ thread, known }: PausedCall): JsonObject {
 /** on-paused.1. @returns null without a valid choice */
 function readOnPaused(metadata: JsonObject): OnPaused | null {
   return ON_PAUSED.find((one) => one === metadata[ASSISTANT_KEY]) ?? null;
+}
+
+/** True if the assistant's metadata choose for runs that do not. */
+export function choosesOnPaused(metadata: JsonObject): boolean {
+  return metadata[ASSISTANT_KEY] !== undefined;
 }
 
 /** @throws {ApiError} `invalid_request`: with a typo, a question would be given up */

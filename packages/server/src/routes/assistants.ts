@@ -22,6 +22,7 @@ import {
   subgraphsOfAssistant,
 } from "../threads/assistants/assistants.ts";
 import { hasDefaultAnswer } from "../interrupts/deadline.ts";
+import { choosesOnPaused } from "../interrupts/on-paused.ts";
 import type { Assistant, Scope } from "../model/model.ts";
 import { assistantRulesFault, hasReviewRules } from "../model/review/review-rules.ts";
 import type { AssistantSchemas } from "../wire/assistant-schemas.ts";
@@ -30,8 +31,8 @@ import { listReply, streamTexts } from "./list-reply.ts";
 import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
 /**
- * A default answer replaces a human decision, and review rules name who decides. So creating assistants includes
- * neither. @throws {ApiError} `forbidden`, and `invalid_request` for malformed review rules
+ * A default answer replaces a human decision, review rules name who decides, and `on_paused` makes the input of others
+ * an answer. So creating assistants includes none of them. @throws {ApiError} `forbidden`, and `invalid_request` for malformed review rules
  */
 async function requireMayDecide(
   metadata: JsonObject | null | undefined,
@@ -41,7 +42,7 @@ async function requireMayDecide(
   if (!metadata) return;
   const fault = assistantRulesFault(metadata);
   if (fault !== null) throw new ApiError("invalid_request", `body field metadata.${fault}`);
-  if (hasDefaultAnswer(metadata) || hasReviewRules(metadata)) {
+  if (hasDefaultAnswer(metadata) || hasReviewRules(metadata) || choosesOnPaused(metadata)) {
     await ask("assistants:administrate", { metadata, ...ids });
   }
 }

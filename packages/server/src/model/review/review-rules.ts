@@ -79,9 +79,9 @@ export function findRulesFault(rules: Json): string | null {
   return error === undefined ? null : faultText(error);
 }
 
-/** The members of an assistant's metadata that say who decides: review rules, and answers at a deadline. */
+/** The members of an assistant's metadata that say who decides: review rules, answers at a deadline, and what input does. */
 export function decisionRules(metadata: JsonObject): JsonObject {
-  const names = [ASSISTANT_KEY, "interrupt_deadline"];
+  const names = [ASSISTANT_KEY, "interrupt_deadline", "on_paused"];
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => names.includes(name)));
 }
 
