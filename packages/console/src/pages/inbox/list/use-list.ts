@@ -67,8 +67,10 @@ export function useList(filters: Filters): List {
     enabled: hasNextPage,
   });
   const items = useMemo(() => all.filter((item) => matches(item, filters)), [all, filters]);
-  // The browser-side filter needs every page, and server-side filters may return short pages.
-  const wantsAll = filters.action !== undefined || all.length < SCREENFUL;
+  // The browser-side filter needs every page, server-side filters may return short pages, and whoever answers one item
+  // after the other must not come to the end of what is loaded while more waits.
+  const open = useMemo(() => all.filter(({ state }) => state === "open").length, [all]);
+  const wantsAll = filters.action !== undefined || open < SCREENFUL;
   const canLoad = hasNextPage && !isFetching && all.length < ITEMS_MAX;
   useEffect(() => {
     if (wantsAll && canLoad) void fetchNextPage();
