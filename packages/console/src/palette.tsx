@@ -2,6 +2,7 @@
 // shortcuts.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { formatHint } from "@holdpoint/api/text/payload-excerpt.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { call } from "./api/client.ts";
 import type { Thread } from "./api/types.ts";
@@ -19,6 +20,8 @@ interface Action {
   /** What a search found; undefined for pages and actions. */
   readonly kind?: string;
   readonly label: string;
+  /** What tells it from others of the same label. */
+  readonly hint?: string;
   readonly keys: string;
   readonly run: () => void;
 }
@@ -66,11 +69,16 @@ function useFound(text: string): readonly Action[] {
   if (!enabled) return [];
   const has = (name: string | null): name is string => name !== null && name.toLowerCase().includes(q.toLowerCase());
   return [
-    ...(items.data?.items ?? []).map(({ thread_id: threadId, id: interruptId, title }) => ({
+    ...(items.data?.items ?? []).map((item) => ({
       kind: "Item",
-      label: title,
+      label: item.title,
+      hint: formatHint(item),
       keys: "",
-      run: () => void navigate({ to: "/inbox/$threadId/$interruptId", params: { threadId, interruptId } }),
+      run: () =>
+        void navigate({
+          to: "/inbox/$threadId/$interruptId",
+          params: { threadId: item.thread_id, interruptId: item.id },
+        }),
     })),
     ...(threads.data ?? []).map(({ thread_id: threadId, metadata, status }) => ({
       kind: "Thread",
@@ -78,9 +86,10 @@ function useFound(text: string): readonly Action[] {
       keys: "",
       run: () => void navigate({ to: "/threads/$threadId", params: { threadId } }),
     })),
-    ...(traces.data?.items ?? []).slice(0, FOUND_MAX).map(({ trace_id: traceId, name }) => ({
+    ...(traces.data?.items ?? []).slice(0, FOUND_MAX).map(({ trace_id: traceId, name, input }) => ({
       kind: "Trace",
       label: `${name} ${shortId(traceId)}`,
+      hint: input ?? "",
       keys: "",
       run: () => void navigate({ to: "/traces/$traceId", params: { traceId } }),
     })),
@@ -162,7 +171,12 @@ export function Palette({
             onPointerMove={() => setAt(index)}
           >
             {action.kind === undefined ? null : <span className="muted palette-kind">{action.kind} </span>}
-            <span className="truncate">{action.label}</span>
+            <span className="truncate palette-label">{action.label}</span>
+            {(action.hint ?? "") === "" ? null : (
+              <span className="muted truncate palette-hint" dir="auto">
+                {action.hint}
+              </span>
+            )}
             {action.keys === "" ? null : <Key keys={action.keys} />}
           </li>
         ))}

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { recognise } from "../dialects.ts";
-import { formatExcerpt, isDangerous } from "./payload-excerpt.ts";
+import { formatExcerpt, formatHint, isDangerous } from "./payload-excerpt.ts";
 
 const readExcerpt = (value: Json): string => formatExcerpt(value, recognise(value, null));
 
@@ -85,4 +85,11 @@ test("a mark on the payload, an action or its review asks for a confirmation", (
     { action_requests: [{ name: "drop", args: { dangerous: true } }] },
   ];
   for (const value of unmarked) assert.equal(isDangerous(value), false, JSON.stringify(value));
+});
+
+test("beside a title stand the arguments of an approval, unless the title has them", () => {
+  const item = { kind: "tool_approval", title: "refund: Money back?", action: "refund", excerpt: "eur: 5" };
+  assert.equal(formatHint(item), "eur: 5");
+  assert.equal(formatHint({ ...item, title: "refund(eur: 5)" }), "");
+  assert.equal(formatHint({ ...item, kind: "question", action: null }), "");
 });

@@ -32,6 +32,18 @@ export function formatExcerpt(value: Json, { actions }: Asked): string {
   return shown.length <= EXCERPT_UNITS_MAX ? shown : `${shown.slice(0, EXCERPT_UNITS_MAX - 1).toWellFormed()}…`;
 }
 
+interface Listed {
+  readonly kind: string;
+  readonly title: string;
+  readonly action: string | null;
+  readonly excerpt: string;
+}
+
+/** What stands beside a title in a list: the arguments of an approval, unless the title has them. */
+export function formatHint({ kind, title, action, excerpt }: Listed): string {
+  return kind !== "tool_approval" || title.startsWith(`${action ?? ""}(`) ? "" : excerpt;
+}
+
 interface Walk {
   readonly parts: string[];
   units: number;

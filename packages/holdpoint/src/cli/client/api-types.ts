@@ -11,6 +11,7 @@ export interface InboxItem {
   readonly node: string;
   readonly kind: string;
   readonly title: string;
+  readonly excerpt: string;
   readonly action: string | null;
   readonly actions: number;
   readonly dangerous: boolean;

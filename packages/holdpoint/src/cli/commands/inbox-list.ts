@@ -1,6 +1,7 @@
 // Inbox views: the list, and one item with everything a decision needs.
 import { type Action, type Question, recognise } from "@holdpoint/api/dialects.ts";
 import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
+import { formatHint } from "@holdpoint/api/text/payload-excerpt.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
@@ -65,7 +66,7 @@ function buildColumns(items: readonly InboxItem[], now: number, wide: boolean): 
     { title: "GRAPH", cell: (item) => item.graph_id, least: 8 },
     { title: "NODE", cell: (item) => item.node, least: 6, optional: true },
     { title: "KIND", cell: (item) => item.kind, optional: true },
-    { title: "TITLE", cell: (item) => item.title, least: 12 },
+    { title: "TITLE", cell: (item) => [item.title, formatHint(item)].join("  ").trimEnd(), least: 12 },
     { title: "PRIORITY", cell: ({ priority }) => (priority === "normal" ? "" : priority), optional: true },
     { title: "DUE", cell: (item) => dueIn(item, now), optional: true },
     { title: "CLAIMED", cell: (item) => item.claim?.by ?? "", least: 6, optional: true },

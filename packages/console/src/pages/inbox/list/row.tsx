@@ -1,6 +1,7 @@
 // Row: one item of the list. Columns if wide, two lines if narrow.
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
+import { formatHint } from "@holdpoint/api/text/payload-excerpt.ts";
 import { formatEnd, buildKey, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
 import { outbox, findPendingAnswer } from "../../../data/inbox/outbox.ts";
 import { seen } from "../../../data/inbox/seen.ts";
@@ -59,11 +60,6 @@ function Cell({ item, name }: { readonly item: ListedItem; readonly name: string
   return part?.slice(name.length + 2) ?? "";
 }
 
-/** The arguments of an approval, unless its title has them. */
-function formatHint({ kind, title, action, excerpt }: ListedItem): string {
-  return kind !== "tool_approval" || title.startsWith(`${action ?? ""}(`) ? "" : excerpt;
-}
-
 export const Row = memo(RowView);
 
 function RowView({ item, filters, narrow, active, open, selected, onSelect }: RowProps): ReactNode {
@@ -79,6 +75,7 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
   ];
   const params = { threadId: item.thread_id, interruptId: item.id };
   const names = readColumns(useValue(columns));
+  const hint = formatHint(item);
   return (
     <div
       role="listitem"
@@ -106,9 +103,7 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
           {item.title}
           {unread ? <span className="visually-hidden"> (unread)</span> : null}
         </Link>
-        <span className="row-hint truncate" dir="auto">
-          {narrow ? null : formatHint(item)}
-        </span>
+        {narrow ? null : <Hint text={hint} />}
         {item.actions > 1 ? <Chip title={`${item.actions} actions in one item`}>{item.actions} actions</Chip> : null}
         {narrow ? null : <State item={item} />}
         {narrow || ended || names.includes("claim") ? null : <Claim item={item} />}
@@ -118,7 +113,7 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
           {item.dangerous && !ended ? <DangerChip /> : null}
           {ended ? null : <KindChip kind={item.kind} />}
           <State item={item} />
-          <Place item={item} />
+          {hint === "" ? <Place item={item} /> : <Hint text={hint} />}
           {ended ? null : <Claim item={item} />}
         </div>
       ) : (
@@ -148,6 +143,14 @@ const KIND_TONES: Readonly<Record<ListedItem["kind"], Tone | "violet">> = {
 
 export function KindChip({ kind }: { readonly kind: ListedItem["kind"] }): ReactNode {
   return <span className={`chip ${KIND_TONES[kind]}`}>{kindLabel(kind)}</span>;
+}
+
+function Hint({ text }: { readonly text: string }): ReactNode {
+  return (
+    <span className="row-hint truncate" dir="auto">
+      {text}
+    </span>
+  );
 }
 
 function Place({ item }: { readonly item: ListedItem }): ReactNode {
