@@ -155,6 +155,21 @@ test("a message to a paused thread warns that it abandons the open question, and
 
 const CALL = { action_requests: [{ name: "refund", args: { amount: 5 } }] };
 
+test("on a phone the answer to a waiting thread is in sight, and a new run is a step away", async () => {
+  const threadId = await ask(server, CALL);
+  const page = await browser.open(`/threads/${threadId}`, { name: "Ada", width: 390, height: 844 });
+  const card = page.getByRole("region", { name: "Pending answer" });
+  const [approve, note] = [card.getByRole("button", { name: "Approve" }), page.getByRole("note")];
+  await approve.waitFor();
+  const [above, below] = [await approve.boundingBox(), await note.boundingBox()];
+  assert.ok(above !== null && below !== null && above.y + above.height < below.y, JSON.stringify({ above, below }));
+  const run = page.getByRole("button", { name: "Abandon and run" });
+  assert.equal(await run.isVisible(), false);
+  await page.getByRole("button", { name: "Run anyway" }).click();
+  await run.waitFor();
+  await page.close();
+});
+
 test("a question is answered in the chat of its thread, by one key, and can be taken back", async () => {
   const threadId = await ask(server, CALL);
   const page = await browser.open(`/threads/${threadId}`, { name: "Ada", holdSecs: 30 });

@@ -32,6 +32,7 @@ export function Composer({
   const { assistantId, setChosen, schemas, isPending } = useThreadAssistant(thread);
   const [text, setText] = useState("");
   const [asJson, setAsJson] = useState<boolean | null>(null);
+  const [unfolded, setUnfolded] = useState(false);
   const [jsonText, setJsonText] = useState<string | null>(null);
   const json = asJson ?? (schemas !== undefined && !takesMessages(schemas.input_schema));
   const example = JSON.stringify(buildExample(schemas?.input_schema), null, 2);
@@ -45,7 +46,7 @@ export function Composer({
   };
   return (
     <form
-      className="composer"
+      className={open > 0 && !unfolded ? "composer folded" : "composer"}
       aria-label="Next run"
       onSubmit={(event) => {
         event.preventDefault();
@@ -60,7 +61,7 @@ export function Composer({
           </Button>
         </div>
       ) : null}
-      <AbandonsNote open={open} />
+      <AbandonsNote open={open} onUnfold={() => setUnfolded(true)} />
       <div className="composer-input">
         {isPending && asJson === null ? (
           <Loading label="Loading the input's schema" />
@@ -95,13 +96,18 @@ export function Composer({
 }
 
 /** @param open number of questions of the paused thread */
-function AbandonsNote({ open }: { readonly open: number }): ReactNode {
+function AbandonsNote({ open, onUnfold }: { readonly open: number; readonly onUnfold: () => void }): ReactNode {
   if (open === 0) return null;
   return (
-    <p className="note amber" role="note">
-      This thread is waiting for {open === 1 ? "an answer" : `${open} answers`}. A new run abandons{" "}
-      {open === 1 ? "the question" : "the questions"}: answer above instead.
-    </p>
+    <div className="note amber" role="note">
+      <p>
+        This thread is waiting for {open === 1 ? "an answer" : `${open} answers`}. A new run abandons{" "}
+        {open === 1 ? "the question" : "the questions"}: answer above instead.
+      </p>
+      <Button kind="quiet" onClick={onUnfold}>
+        Run anyway
+      </Button>
+    </div>
   );
 }
 

@@ -11,9 +11,12 @@ import { Chip, DangerChip } from "../../../ui/controls.tsx";
 
 export function QuestionCard({
   question,
+  isShown = false,
   children,
 }: {
   readonly question: Interrupt;
+  /** `children` show the whole question: the title of a single one would say it twice. */
+  readonly isShown?: boolean;
   /** The way to answer. */
   readonly children: ReactNode;
 }): ReactNode {
@@ -27,10 +30,14 @@ export function QuestionCard({
         {isDangerous((question.value ?? null) as Json) ? <DangerChip /> : null}
         <span className="muted truncate">{node}</span>
       </div>
-      <p className="question-text" dir={readDirection(title)}>
-        {title}
-      </p>
-      <p className="muted small">{hint}</p>
+      {isShown && actions.length < 2 ? null : (
+        <>
+          <p className="question-text" dir={readDirection(title)}>
+            {title}
+          </p>
+          <p className="muted small">{hint}</p>
+        </>
+      )}
       {children}
     </section>
   );

@@ -28,7 +28,7 @@ export function Questions({
   const [chosen, setChosen] = useState<string | null>(null);
   const open = questions.find(({ id }) => id === chosen) ?? questions[0];
   return questions.map((question) => (
-    <QuestionCard key={question.id} question={question}>
+    <QuestionCard key={question.id} question={question} isShown={question === open}>
       {question === open ? (
         <AnswerHere threadId={threadId} id={question.id} />
       ) : (
