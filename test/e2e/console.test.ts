@@ -135,6 +135,7 @@ const PAGES: readonly {
   readonly isThere: (page: Page) => ReturnType<Page["getByText"]>;
 }[] = [
   { path: "/inbox", isThere: (page) => page.getByRole("heading", { name: "Inbox" }) },
+  { path: "/inbox/ITEM", isThere: (page) => page.getByText("Audit trail") },
   { path: "/answered", isThere: (page) => page.getByRole("list", { name: "Answered items, newest first" }) },
   { path: "/threads", isThere: (page) => page.getByRole("list", { name: "Threads" }) },
   ...["chat", "state", "history", "graph", "runs", "trace"].map((tab) => ({
@@ -155,8 +156,10 @@ const PAGES: readonly {
   })),
   { path: "/store?ns=users.7&key=diet", isThere: (page) => page.getByRole("region", { name: "Item" }) },
   { path: "/crons?cron=CRON", isThere: (page) => page.getByRole("region", { name: "Cron" }) },
+  { path: "/policies", isThere: (page) => page.getByRole("list", { name: "Policies" }) },
   { path: "/collector", isThere: (page) => page.getByRole("img", { name: /^Spans received/ }) },
   { path: "/settings", isThere: (page) => page.getByText("HTTP_PORT", { exact: true }) },
+  { path: "/nothing", isThere: (page) => page.getByRole("heading", { name: "Page not found" }) },
 ];
 
 test("every page is accessible, light and dark, and on a phone nothing of it is wider than the screen", async (t) => {
@@ -164,9 +167,12 @@ test("every page is accessible, light and dark, and on a phone nothing of it is 
   assert.equal((await call(server, "PUT", "/store/items", item)).status, 204);
   const made = await call(server, "POST", "/runs/crons", { assistant_id: "agent", schedule: "0 9 1 1 *", input: {} });
   const { cron_id: cronId } = made.body as { readonly cron_id: string };
+  const policy = { action: "greet", when: { "args.name": "Ada" }, answer: "approve" };
+  assert.equal((await call(server, "POST", "/policies", policy)).status, 201);
+  const question = new URL(server.link).pathname.replace("/console/inbox/", "");
   const page = await browser.open("/inbox");
   for (const { path, isThere } of PAGES) {
-    const address = path.replace("THREAD", server.threadId).replace("CRON", cronId);
+    const address = path.replace("THREAD", server.threadId).replace("CRON", cronId).replace("ITEM", question);
     await t.test(path, async () => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.goto(`${server.url}/console${address}`);
