@@ -22,6 +22,7 @@ hero:
   name: Holdpoint
   text: Durable human-in-the-loop for LangGraph.js
   tagline: Your agent stops for a person, and goes on exactly once after the answer.
+  image: { light: /inbox-item-light.png, dark: /inbox-item-dark.png, alt: "The inbox: a refund that waits for a person." }
   actions:
     - { text: Your first approval, link: /tutorials/first-approval, theme: brand }
     - { text: Comparison, link: /concepts/comparison, theme: alt }
@@ -48,6 +49,8 @@ writeFileSync(join(PAGES, "index.md"), `${LANDING}\n${contents}`);
 const document = openApiDocument(await everyOperation(), "", "");
 writeFileSync(join(PAGES, "reference", "api.md"), apiPage(document as unknown as OpenApi));
 mkdirSync(join(PAGES, "public", "reference"), { recursive: true });
+for (const scheme of ["light", "dark"])
+  cpSync(join(ROOT, `docs/images/inbox-item-${scheme}.png`), join(PAGES, `public/inbox-item-${scheme}.png`));
 for (const file of globSync("docs/reference/*.json", { cwd: ROOT }))
   cpSync(join(ROOT, file), join(PAGES, "public", relative("docs", file)));
 writeFileSync(join(PAGES, "public", "openapi.json"), JSON.stringify(document, null, 2));

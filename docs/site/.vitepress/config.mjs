@@ -95,12 +95,22 @@ function outside(markdown) {
   });
 }
 
+/** The picture of the first page is as wide as its place, and the contents keep their distance from the features. */
+const LOOK = `
+  .VPHome > .vp-doc.container { padding-top: 48px; }
+  .VPHome .VPHero .image { margin: 0 0 24px; }
+  .VPHero .image-bg { display: none; }
+  .VPHero .image-container { transform: none; width: auto; height: auto; }
+  .VPHero .VPImage.image-src { position: static; transform: none; max-width: 100%; max-height: none;
+    border: 1px solid var(--vp-c-divider); border-radius: 8px; }`;
+
 export default {
   title: "Holdpoint",
   description: "Durable human-in-the-loop for LangGraph.js",
   srcDir: ".pages",
   cleanUrls: true,
   markdown: { html: false, config: outside }, // `<name>` is text
+  head: [["style", {}, LOOK]],
   vite: { publicDir: "public" },
   // Dead links fail the build; addresses of a server of the reader are no pages.
   ignoreDeadLinks: [/^https?:\/\/(localhost|127\.0\.0\.1)/],
@@ -108,6 +118,7 @@ export default {
     sidebar,
     search: { provider: "local" },
     outline: [2, 3],
+    notFound: { quote: "Search, or begin at the first page.", linkText: "To the first page" },
     socialLinks: [{ icon: "github", link: SOURCES, ariaLabel: "Sources" }],
   },
 };
