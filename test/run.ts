@@ -63,7 +63,6 @@ const MEMORY = "/dev/shm";
 const MEMORY_BYTES_MIN = 2_000_000_000;
 
 const ALONE: readonly string[] = [
-  "test/agent/custom-app.test.ts", // its app inside finds the last server of the process
   "test/collector/collector-grpc.test.ts", // small queues, and how fast they are emptied
   "test/collector/collector-signals.test.ts", // the same
   "packages/server/src/storage/postgres/storage.test.ts", // it reads every statement of the process

@@ -44,7 +44,7 @@ const OLDEST: readonly string[] = [
 ];
 const OLDEST_LONG = [
   "test/interrupts/calls.test.ts",
-  "test/agent/{assistants,saver-conformance}.test.ts",
+  "test/agent/{assistants,saver-conformance.slow}.test.ts",
   "test/agent/thread-!(*.slow|*.long|questions).test.ts",
   "test/sdk/*.test.ts",
   "test/outside/client-*.test.ts",

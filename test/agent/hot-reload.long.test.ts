@@ -1,1 +1,1 @@
-import "./hot-reload.test.ts";
+import "./hot-reload.slow.test.ts";

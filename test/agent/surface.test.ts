@@ -1,7 +1,7 @@
 // Tests of the `http` section of langgraph.json.
 // Rules:
 //   surface.1. A custom app's routes win over the server's; other paths stay the server's. Bodies pass unchanged in
-//        both directions, within the server's limits. (Middleware, clients and webhooks inside: custom-app.test.ts.)
+//        both directions, within the server's limits. (Middleware, clients and webhooks inside: custom-app.slow.test.ts.)
 //   surface.2. No failure of the app stops the server.
 //   surface.3. Custom routes are for authenticated callers, unless configured otherwise.
 //   surface.4. Disabled routes are absent, also from the OpenAPI document.

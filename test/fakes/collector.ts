@@ -34,7 +34,7 @@ export function testConfig(env: Readonly<Record<string, string>>): CollectorConf
 
 /** Counters of uploads follow their replies. */
 export async function when(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 export interface TestPorts {

@@ -138,15 +138,19 @@ export function openThread(server: At, graph: string, threadId: string): TestThr
   return thread;
 }
 
-const POLL_MS = 5;
-const POLLS_MAX = 12_000;
+/** What is there at once is seen at once; what takes a second costs few looks, each of which may be a request. */
+const POLL_MS_MIN = 5;
+const POLL_MS_MAX = 50;
+const POLLS_MAX = 1_200;
 
 /** Polls until there is a value. @throws {Error} after a minute or more. */
 export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  let pollMs = POLL_MS_MIN;
   for (let poll = 0; poll < POLLS_MAX; poll++) {
     const found = await look();
     if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    pollMs = Math.min(POLL_MS_MAX, pollMs * 1.5);
   }
   throw new Error(`waited in vain: ${what}`);
 }

@@ -9,7 +9,7 @@ import { verb } from "../harness/cli.ts";
 import { readItems } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
-import { newThread, type TestThread } from "../harness/threads.ts";
+import { newThread, type TestThread, until } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -92,12 +92,9 @@ test("a server indexes what an earlier one left (interrupts/search.3)", async ()
   await first.stop();
   const second = await startServerHere({ dataDir: first.dataDir });
   try {
-    const logged = async (): Promise<void> => {
-      while (!second.logs.some(({ event }) => event === "search_index_complete")) {
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    };
-    if (process.env["HOLDPOINT_TEST_STORAGE"] !== "postgres") await logged();
+    if (process.env["HOLDPOINT_TEST_STORAGE"] !== "postgres") {
+      await until("the index", () => second.logs.find(({ event }) => event === "search_index_complete"));
+    }
     const { body }: { readonly body: readonly Row[] } = await call(second, "POST", "/threads/search", {
       q: "lighthouse",
     });
