@@ -327,7 +327,7 @@ test("a key limited to requests reaches its own requests only (requests.5)", asy
     201,
     keyed,
   );
-  const others = await ask({ payload: 2, metadata: { requested_by: "ci" } }, as("bot"), 201, keyed);
+  const others = await ask({ payload: 2 }, as("bot"), 201, keyed);
   const status = async (method: string, path: string, body?: unknown, name = "ci"): Promise<number> =>
     (await call(keyed, method, path, body, as(name))).status;
   assert.equal(await status("GET", `/requests/${own.request_id}`), 200);
@@ -348,6 +348,26 @@ test("a key limited to requests reaches its own requests only (requests.5)", asy
     ((await call(keyed, "GET", `/requests/${own.request_id}`, undefined, as(name))).body as WireRequest)["answer"];
   assert.deepEqual([await read("ci"), await read("ann"), await read("vic")], ["s3cret", "s3cret", "********"]);
 });
+
+for (const member of ["requested_by", "asked_as"]) {
+  test(`only the server writes ${member} of a request (requests.5)`, async () => {
+    const as = (name: string): Headers => ({ "x-api-key": `${name}-key` });
+    const metadata = { [member]: "ci" };
+    const { request_id: id } = await ask({ payload: 1 }, as("root"), 201, keyed);
+    for (const [method, path, body, name] of [
+      ["POST", "/requests", { payload: 1, metadata }, "bot"],
+      ["POST", "/requests", { payload: 1, metadata }, "root"],
+      ["PATCH", `/threads/${id}`, { metadata }, "root"],
+      ["PATCH", `/threads/${id}/state`, { metadata }, "root"],
+    ] as const) {
+      const reply = await call(keyed, method, path, body, as(name));
+      assert.deepEqual([reply.status, (reply.body as WireRequest)["code"]], [422, "invalid_request"], reply.text);
+    }
+    const mine = await call(keyed, "POST", "/requests/search", { metadata: { requested_by: "root" } }, as("root"));
+    assert.ok((mine.body as { items: WireRequest[] }).items.some(({ request_id: found }) => found === id));
+    await call(keyed, "POST", `/requests/${id}/cancel`, {}, as("root"));
+  });
+}
 
 test("the author of a request is excluded by four eyes, and votes count (requests.3)", async () => {
   const as = (name: string): Headers => ({ "x-api-key": `${name}-key` });

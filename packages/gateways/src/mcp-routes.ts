@@ -62,6 +62,7 @@ export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
       body: body?.value as never,
       api: createOwnApi(options.loopback, request, { via: "mcp", prefix: options.prefix, clock: options.clock }),
       asked: createAskedForms(options.marks, caller),
+      caller,
     });
     return replyOfResponse(response, request.onDisconnect);
   };

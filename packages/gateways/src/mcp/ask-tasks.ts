@@ -50,7 +50,7 @@ export async function resultOfAsked(call: AskCall, request: RequestObject): Prom
   const [action] = (payload["action_requests"] ?? []) as readonly JsonObject[];
   const tool = findAskTool(action === undefined ? ASK_HUMAN.name : APPROVE.name);
   if (tool === null) throw new Error("a tool that asks people is missing");
-  return readEnd(call, tool, request, action === undefined ? {} : { input: action["args"] ?? {} });
+  return readEnd(call, tool, request);
 }
 
 export async function cancelAsked({ api }: AskCall, { request_id: id }: RequestObject): Promise<Task> {

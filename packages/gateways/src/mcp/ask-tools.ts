@@ -2,7 +2,9 @@
 // Invariants:
 //   ask-tools.1. A call that is repeated with the same arguments finds its request while that is open, and once after its
 //        end, so a client or a server that died loses nothing. An answer that was handed out answers no later call.
+//        It finds no request of another caller, and none with another question.
 //   ask-tools.2. Only people answer: the payload says so (api/person-only.ts), and the tool `resume` keeps to it.
+import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { RequestObject } from "@holdpoint/api/requests.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -61,7 +63,7 @@ export interface AskTool {
   readonly tool: Tool;
   /** @returns the body of the request; a text for wrong arguments */
   readonly body: (args: JsonObject) => JsonObject | string;
-  readonly result: (request: RequestObject, args: JsonObject) => CallToolResult;
+  readonly result: (request: RequestObject) => CallToolResult;
 }
 
 const ASK_TOOLS: readonly AskTool[] = [
@@ -75,6 +77,8 @@ export function findAskTool(name: string): AskTool | null {
 
 export interface AskCall {
   readonly api: OwnApi;
+  /** Its name; `""` without authentication. */
+  readonly caller: string;
   readonly clock: Pick<Clock, "now">;
   /** Which ends were handed out. */
   readonly marks: AskedForms;
@@ -85,7 +89,7 @@ export interface AskCall {
 export async function callAskTool(call: AskCall, tool: AskTool, args: JsonObject): Promise<CallToolResult> {
   const asked = await askRequest(call, tool, args);
   if (typeof asked === "string") return { content: [{ type: "text", text: asked }], isError: true };
-  return readEnd(call, tool, asked, args);
+  return readEnd(call, tool, asked);
 }
 
 /** The request of the call. @returns a text for wrong arguments @throws {ApiRefusal} */
@@ -100,15 +104,10 @@ export async function askRequest(
 }
 
 /** Waits for the end of the request, and hands it out. @throws {ApiRefusal} */
-export async function readEnd(
-  call: AskCall,
-  { result }: AskTool,
-  asked: RequestObject,
-  args: JsonObject,
-): Promise<CallToolResult> {
+export async function readEnd(call: AskCall, { result }: AskTool, asked: RequestObject): Promise<CallToolResult> {
   const request = await waitForEnd(call, asked);
   await call.marks.note(deliveryMark(request)); // ask-tools.1
-  return result(request, args);
+  return result(request);
 }
 
 const deliveryMark = ({ request_id: id }: RequestObject): string => `end of ${id}`;
@@ -118,17 +117,29 @@ const REPEATED_MS_MAX = 24 * 60 * 60 * 1000;
 
 /** ask-tools.1. */
 async function findOrAsk(call: AskCall, key: string, body: JsonObject): Promise<RequestObject> {
-  const { api, clock, marks, signal } = call;
+  const { api, caller, clock, marks, signal } = call;
   const metadata = { asked_as: key };
-  const found = await api.call("POST", "/requests/search", { body: { metadata, limit: 1 }, signal });
+  const own = caller === "" ? metadata : { ...metadata, requested_by: caller };
+  const found = await api.call("POST", "/requests/search", { body: { metadata: own, limit: 1 }, signal });
   const [last] = (found as unknown as { readonly items: readonly RequestObject[] }).items;
-  if (last !== undefined) {
+  if (last !== undefined && asksTheSame(last, body, caller)) {
     const isRecent = last.ended_at === null || Date.parse(last.ended_at) > clock.now() - REPEATED_MS_MAX;
     if (last.status === "open" || (isRecent && !(await marks.has(deliveryMark(last))))) return last;
   }
   const idempotencyKey = `mcp ${key} ${last?.request_id ?? ""}`; // two calls at the same time ask one question
   const asked = await api.call("POST", "/requests", { body: { ...body, metadata }, idempotencyKey, signal });
   return asked as unknown as RequestObject;
+}
+
+function asksTheSame(last: RequestObject, { payload, response_schema: schema }: JsonObject, caller: string): boolean {
+  if (caller !== "" && last.requested_by !== caller) return false;
+  const declares = isJsonObject(schema) && Object.keys(schema).length > 0; // the server derives one otherwise
+  return isSame(payload, last.payload) && (!declares || isSame(schema, last.response_schema));
+}
+
+/** As JSON: -0 is 0. */
+function isSame(asked: unknown, stored: unknown): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(asked)), stored);
 }
 
 const WAIT_SECONDS = 30;
@@ -142,6 +153,12 @@ async function waitForEnd({ api, signal }: AskCall, asked: RequestObject): Promi
   }
   return request;
 }
+
+/** Author of a default answer. These tools give none, so it is nobody's answer to their call. */
+const BY_DEADLINE = "deadline";
+
+const endOf = (status: RequestObject["status"], by: string | undefined): RequestObject["status"] =>
+  by === BY_DEADLINE ? "expired" : status;
 
 /** ask-tools.2. */
 const FOR_PEOPLE = { audience: "human" };
@@ -159,11 +176,12 @@ function questionBody({ question, choices, schema, timeout_seconds: timeout }: J
 function questionResult({ status, answer, answered_by: by, request_id: id, url }: RequestObject): CallToolResult {
   const value = (answer ?? null) as Json;
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  const isAnswered = status === "answered";
+  const end = endOf(status, by);
+  const isAnswered = end === "answered";
   return {
-    content: [{ type: "text", text: isAnswered ? text : `Nobody answered: the question was ${status}.` }],
+    content: [{ type: "text", text: isAnswered ? text : `Nobody answered: the question was ${end}.` }],
     structuredContent: {
-      status,
+      status: end,
       request_id: id,
       link: url,
       ...(isAnswered ? { answer: value } : {}),
@@ -185,6 +203,12 @@ function approvalBody({ tool_name: name, input }: JsonObject): JsonObject | stri
   };
 }
 
+/** What the person saw and approved: not what a repeat of the call says. */
+function inputOf(payload: unknown): Json {
+  const { action_requests: [action] = [] } = payload as { readonly action_requests?: readonly JsonObject[] };
+  return action?.["args"] ?? {};
+}
+
 interface Decided {
   readonly type: string;
   readonly edited_action?: { readonly args: JsonObject };
@@ -192,14 +216,14 @@ interface Decided {
 }
 
 /** The form of the permission prompts of coding agents: JSON in a text. */
-function approvalResult({ status, answer }: RequestObject, { input }: JsonObject): CallToolResult {
+function approvalResult({ status, answer, answered_by: by, payload }: RequestObject): CallToolResult {
   const decision = (answer as { readonly decisions?: readonly Decided[] } | undefined)?.decisions?.[0];
   const decided = (behavior: JsonObject): CallToolResult => ({
     content: [{ type: "text", text: JSON.stringify(behavior) }],
   });
-  if (status !== "answered" || decision === undefined)
-    return decided({ behavior: "deny", message: `Nobody approved it: the request was ${status}.` });
-  if (decision.type === "approve") return decided({ behavior: "allow", updatedInput: input ?? {} });
+  if (endOf(status, by) !== "answered" || decision === undefined)
+    return decided({ behavior: "deny", message: `Nobody approved it: the request was ${endOf(status, by)}.` });
+  if (decision.type === "approve") return decided({ behavior: "allow", updatedInput: inputOf(payload) });
   const edited = decision.edited_action?.args;
   if (decision.type === "edit" && edited !== undefined) return decided({ behavior: "allow", updatedInput: edited });
   return decided({ behavior: "deny", message: decision.message ?? "A person rejected it." });

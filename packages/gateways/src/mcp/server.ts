@@ -32,6 +32,7 @@ import { type Agent, findAgent, RESUME, RESUME_TOOL, type ToolPage, toolPage } f
 export interface McpServerParts {
   readonly api: OwnApi;
   readonly asked: AskedForms;
+  readonly caller: string;
   readonly publicUrl: string;
   readonly version: string;
   readonly sessionId: string | null;
@@ -106,8 +107,8 @@ function withoutAgents(error: unknown): ToolPage {
   throw error;
 }
 
-function buildAskCall({ api, clock, asked, stopping }: McpServerParts, signal: AbortSignal): AskCall {
-  return { api, clock, marks: asked, signal: AbortSignal.any([signal, stopping]) };
+function buildAskCall({ api, caller, clock, asked, stopping }: McpServerParts, signal: AbortSignal): AskCall {
+  return { api, caller, clock, marks: asked, signal: AbortSignal.any([signal, stopping]) };
 }
 
 async function askAsTask(parts: McpServerParts, tool: AskTool, args: JsonObject, { mcpReq }: ServerContext) {

@@ -41,6 +41,17 @@ export const EXPIRED = "DeadlineExpired";
 /** Member of the thread's `config.configurable`: the hash of the body that asked. */
 export const BODY_HASH = "holdpoint_request";
 
+/**
+ * Members of the metadata that the server writes: limited callers reach requests by them, and a repeated call finds its
+ * own.
+ */
+const OWN_METADATA = ["requested_by", "asked_as"];
+
+/** Name of the first member that only the server writes. */
+export function findOwnMember(metadata: JsonObject | null | undefined): string | null {
+  return OWN_METADATA.find((name) => Object.hasOwn(metadata ?? {}, name)) ?? null;
+}
+
 export function readBodyHash({ config }: Pick<Thread, "config">): Json {
   const configurable = config["configurable"];
   return isJsonObject(configurable) ? (configurable[BODY_HASH] ?? null) : null;
@@ -56,9 +67,25 @@ export function decideRequestStatus({ thread, interrupt }: StoredRequest): Reque
   return thread.error?.error === EXPIRED ? "expired" : "cancelled";
 }
 
+type KnownThread = Pick<Thread, "metadata" | "graphId" | "threadId">;
+
+const isOfRequests = ({ graphId, metadata }: KnownThread): boolean =>
+  (graphId ?? metadata["graph_id"]) === REQUEST_GRAPH;
+
+/** @throws {ApiError} `invalid_request` for a member of a request that only the server writes */
+export function refuseOwnMembers(thread: KnownThread, metadata: JsonObject | null): void {
+  const name = isOfRequests(thread) ? findOwnMember(metadata) : null;
+  if (name !== null) throw ownMember(name);
+}
+
+export function ownMember(name: string): ApiError {
+  const [path, message] = [`metadata.${name}`, "is written by the server"];
+  return new ApiError("invalid_request", `body field ${path}: ${message}`, { errors: [{ path, message }] });
+}
+
 /** The answers, edits and runs that other threads take. @throws {ApiError} `request_fixed` */
-export function refuseChange(thread: Pick<Thread, "metadata" | "graphId" | "threadId">): void {
-  if ((thread.graphId ?? thread.metadata["graph_id"]) !== REQUEST_GRAPH) return;
+export function refuseChange(thread: KnownThread): void {
+  if (!isOfRequests(thread)) return;
   const detail = `The thread ${thread.threadId} is a request: answer or cancel it.`;
   throw new ApiError("request_fixed", detail, { see: `/requests/${thread.threadId}` });
 }

@@ -4,6 +4,8 @@
 //        key and its caller. Two calls at the same time meet at the row of the thread.
 //   create-request.2. The reply comes when the question is stored: it can be answered from then on.
 //   create-request.3. The schema of the answer brings no rules and no default answer: a model may have written it.
+//   create-request.4. The server writes who asked. Only its own MCP tools write which call asked: a repeat of the call
+//        finds the request by it.
 import type { RequestBody } from "@holdpoint/api/requests.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
@@ -16,6 +18,8 @@ import { type Caller, type Scope, VALUES_ONLY } from "../model/model.ts";
 import {
   type AskedQuestion,
   BODY_HASH,
+  findOwnMember,
+  ownMember,
   readBodyHash,
   REQUEST_ASSISTANT,
   type StoredRequest,
@@ -50,6 +54,8 @@ export async function createRequest(agent: AgentContext, call: AskCall, body: Re
     const cure = "Upload the data, and ask with a reference to it.";
     throw new ApiError("member_too_large", `payload has more than ${PAYLOAD_BYTES_MAX} bytes as JSON. ${cure}`);
   }
+  const own = findOwnMember(body.metadata);
+  if (own !== null && !(own === "asked_as" && caller.origin?.via === "mcp")) throw ownMember(own); // create-request.4
   const hash = contentHash(JSON.stringify(sortMembers(body as Json)));
   const run = buildCall(body, { ...call, hash });
   const requestId =
@@ -94,7 +100,7 @@ function keyReused(): ApiError {
 
 function buildCall(
   body: RequestBody,
-  { scope, idempotencyKey, hash }: Pick<AskCall, "scope" | "idempotencyKey"> & { readonly hash: string },
+  { caller, scope, idempotencyKey, hash }: AskCall & { readonly hash: string },
 ): RunCall {
   const { priority, metadata, notify, webhook } = body;
   const question: AskedQuestion = { payload: body.payload ?? null, schema: buildSchema(body) };
@@ -104,7 +110,11 @@ function buildCall(
     command: null,
     config: { configurable: { [BODY_HASH]: hash } },
     context: null,
-    metadata: { ...metadata, ...(priority === null || priority === undefined ? {} : { priority }) },
+    metadata: {
+      ...metadata,
+      requested_by: caller.name,
+      ...(priority === null || priority === undefined ? {} : { priority }),
+    },
     interruptBefore: null,
     interruptAfter: null,
     multitaskStrategy: "reject",

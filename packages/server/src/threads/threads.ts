@@ -14,6 +14,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { Caller, Scope, Thread } from "../model/model.ts";
+import { refuseOwnMembers } from "../model/request.ts";
 import type { StateUpdate } from "../ports/ports.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 import { mergedMetadata } from "../context/merged-metadata.ts";
@@ -85,6 +86,7 @@ export async function patchThread(
 ): Promise<ThreadView> {
   const view = await agent.storage.transaction(async (tx) => {
     const thread = await requireThread(tx, threadId);
+    refuseOwnMembers(thread, patch.metadata);
     const changed: Partial<Thread> = {
       updatedAt: agent.clock.now(),
       ...(patch.metadata === null

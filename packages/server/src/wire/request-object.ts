@@ -12,7 +12,7 @@ export function serializeRequest(request: StoredRequest, publicUrl: string, show
   const { thread, interrupt } = request;
   const { threadId, metadata, createdAt, startedBy } = thread;
   const status = decideRequestStatus(request);
-  const { graph_id: _graph, assistant_id: _assistant, ...own } = metadata;
+  const { graph_id: _graph, assistant_id: _assistant, requested_by: _by, ...own } = metadata;
   const schema = interrupt === null ? null : withoutRules(interrupt.responseSchema);
   const review = interrupt === null ? null : serializeReview(interrupt, show);
   const page = interrupt === null ? "" : `/${interrupt.interruptId}`;

@@ -39,6 +39,8 @@ export interface EndpointRequest {
   readonly body: Json | undefined;
   readonly api: OwnApi;
   readonly asked: AskedForms;
+  /** Name of the caller; `""` without authentication. */
+  readonly caller: string;
 }
 
 export interface Endpoint {
@@ -60,6 +62,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       createMcpServer({
         api: authInfo?.extra?.["api"] as OwnApi,
         asked: authInfo?.extra?.["asked"] as AskedForms,
+        caller: authInfo?.extra?.["caller"] as string,
         publicUrl: publicUrl(),
         version,
         sessionId: requestInfo?.headers.get(SESSION_HEADER) ?? null,
@@ -73,7 +76,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     { onerror: onError, bus },
   );
   return {
-    async fetch({ request, body, api, asked }) {
+    async fetch({ request, body, api, asked, caller }) {
       if (request.method === "GET") {
         if (!takesEvents(request)) return notAcceptable();
         return noticeStream(bus, clock, AbortSignal.any([request.signal, stop.signal]));
@@ -85,7 +88,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         return new Response(null, { status: 202 });
       }
       if (message["method"] === "notifications/cancelled") cancelCall(message, request);
-      const authInfo = { token: "", clientId: "", scopes: [], extra: { api, asked } };
+      const authInfo = { token: "", clientId: "", scopes: [], extra: { api, asked, caller } };
       const response = await handler.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
       return message["method"] === "initialize" ? withSession(response, message) : response;
     },
