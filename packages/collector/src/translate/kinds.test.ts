@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "./attributes/indexed.ts";
-import { translateContent, parseExtra, parsed, table, translated, type Given } from "./testkit.ts";
+import { type Case, translateContent, parseExtra, parsed, table, translated, type Given } from "./testkit.ts";
 
 const CHAT: Given = {
   "gen_ai.operation.name": "chat",
@@ -194,6 +194,22 @@ describe("nothing twice", () => {
       ...FLAT,
       "input.value": JSON.stringify({ contents: [{ role: "user", parts: [{ text: TEXT }] }] }),
     },
+    "the same text as a block": {
+      ...FLAT,
+      "llm.input_messages.0.message.contents.0.message_content.type": "text",
+      "llm.input_messages.0.message.contents.0.message_content.text": TEXT,
+    },
+    "Logfire's events and its request": {
+      ...CHAT,
+      request_data: JSON.stringify({ model: "gpt-4o", messages: MESSAGES }),
+      events: JSON.stringify([{ "event.name": "gen_ai.user.message", content: TEXT, role: "user" }]),
+    },
+    "a request with the model of the parameters": {
+      "openinference.span.kind": "EMBEDDING",
+      "embedding.model_name": "text-embedding-3-small",
+      "embedding.embeddings.0.embedding.text": TEXT,
+      "input.value": JSON.stringify({ input: TEXT, model: "text-embedding-3-small" }),
+    },
     "the text alone": { ...FLAT, "input.value": TEXT },
     "another attribute in another form": {
       ...CHAT,
@@ -205,7 +221,8 @@ describe("nothing twice", () => {
     test(name, () => assert.equal(JSON.stringify(translateContent({ attributes })).split(TEXT).length - 1, 1));
 
   test("stop sequences", () => {
-    const run = translateContent({ attributes: { ...CHAT, "gen_ai.request.stop_sequences": ["STOP-HERE"] } });
+    const stop = { "gen_ai.request.stop_sequences": ["STOP-HERE"], "ai.settings.stopSequences": ["STOP-HERE"] };
+    const run = translateContent({ attributes: { ...CHAT, ...stop } });
     assert.equal(JSON.stringify(run).split("STOP-HERE").length - 1, 1);
   });
 
@@ -343,6 +360,128 @@ describe("content", () => {
       },
       run: { outputs: { model: "e3", embeddings: { count: 1, dimensions: 4 } } },
     },
+    {
+      name: "flattened vectors beside the answer that has them",
+      span: {
+        attributes: {
+          "openinference.span.kind": "EMBEDDING",
+          "embedding.embeddings.0.embedding.vector": [0.1, 0.2, 0.3, 0.4],
+          "output.value": JSON.stringify({
+            model: "e3",
+            data: [{ embedding: [0.1, 0.2, 0.3, 0.4] }],
+            usage: { prompt_tokens: 4, total_tokens: 4 },
+          }),
+        },
+      },
+      run: {
+        outputs: {
+          model: "e3",
+          usage: { prompt_tokens: 4, total_tokens: 4 },
+          embeddings: { count: 1, dimensions: 4 },
+        },
+        usage: { input_tokens: 4, total_tokens: 4 },
+      },
+    },
+    {
+      name: "Gemini's usage in an answer beside flattened messages",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.output_messages.0.message.role": "model",
+          "llm.output_messages.0.message.content": "Hi",
+          "output.value": JSON.stringify({
+            candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }],
+            usage_metadata: { prompt_token_count: 4, candidates_token_count: 3 },
+          }),
+        },
+      },
+      run: {
+        outputs: {
+          messages: [{ role: "assistant", content: "Hi" }],
+          usage: { prompt_token_count: 4, candidates_token_count: 3 },
+        },
+        usage: { input_tokens: 4, output_tokens: 3, total_tokens: 7 },
+      },
+    },
+    {
+      name: "the events of Google's client: contents and a candidate",
+      span: {
+        attributes: CHAT,
+        events: [
+          {
+            name: "gen_ai.system.message",
+            attributes: { "gen_ai.event.content": '{"content":{"role":"user","parts":[{"text":"Be kind."}]}}' },
+          },
+          {
+            name: "gen_ai.user.message",
+            attributes: {
+              "gen_ai.event.content": JSON.stringify({
+                content: [
+                  { role: "user", parts: [{ text: "Weather?" }] },
+                  { role: "model", parts: [{ function_call: { id: "c1", name: "weather", args: {} } }] },
+                ],
+              }),
+            },
+          },
+          {
+            name: "gen_ai.choice",
+            attributes: {
+              "gen_ai.event.content": JSON.stringify({
+                index: 0,
+                content: { role: "model", parts: [{ text: "Hm", thought: true }, { text: "Warm." }] },
+                finish_reason: "STOP",
+              }),
+            },
+          },
+        ],
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind." },
+            { role: "user", content: "Weather?" },
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [{ id: "c1", type: "function", function: { name: "weather", arguments: "{}" } }],
+            },
+          ],
+        },
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: [
+                { type: "reasoning", reasoning: "Hm" },
+                { type: "text", text: "Warm." },
+              ],
+              finish_reason: "STOP",
+            },
+          ],
+        },
+        events: null,
+      },
+    },
+    ...[
+      { "gen_ai.completion.0.content": "Warm.", "gen_ai.completion.0.reasoning": "Hm" },
+      { "mastra.model_generation.output": '{"text":"Warm.","reasoningText":"Hm","toolCalls":[]}' },
+    ].map((attributes): Case => ({
+      name: `reasoning beside the text: ${Object.keys(attributes).at(-1)}`,
+      span: { attributes: { ...CHAT, ...attributes } },
+      run: {
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: [
+                { type: "reasoning", reasoning: "Hm" },
+                { type: "text", text: "Warm." },
+              ],
+            },
+          ],
+        },
+      },
+    })),
     {
       name: "metadata and tags of Langfuse's newer names",
       span: { attributes: { "langfuse.metadata.team": "core", "langfuse.tags": ["a"] } },

@@ -195,9 +195,11 @@ function outputsText(content: Found | null, usage: JsonObject | null): string {
   return content === null || usage === null ? text : extended(text, content.value, "usage_metadata", usage);
 }
 
-/** Content of an explained run, whose media stay in the texts. */
+/** Content, parameters and model of an explained run, whose media stay in the texts. */
 function readSaid({ content }: UnplacedRun): string {
-  return content === null ? "" : content.inputs + content.outputs;
+  if (content === null) return "";
+  const { invocation_params: params = "" } = JSON.parse(content.extra) as JsonObject;
+  return content.inputs + content.outputs + JSON.stringify(params) + content.call.model;
 }
 
 type Extra = Pick<MetadataParts, "usage" | "usageIsSum" | "said">;
@@ -214,9 +216,11 @@ function readExtra(
   const model = readModel(facts, type);
   facts.enter("extra.invocation_params");
   const params = readInvocationParams(facts, eventContent, more.said);
+  const paramsText = params === null ? "" : JSON.stringify(params);
+  const said = more.said + paramsText + model.name; // what the leftovers need not repeat
   facts.enter("extra.metadata");
-  out.putText("metadata", formatMetadata(facts, { ...more, model, timeFromArrival: times.fromArrival, explain }));
-  if (params !== null) out.put("invocation_params", params);
+  out.putText("metadata", formatMetadata(facts, { ...more, said, model, timeFromArrival: times.fromArrival, explain }));
+  if (params !== null) out.putText("invocation_params", paramsText);
   const call = {
     operation: facts.peek(OPERATION),
     provider: model.provider,

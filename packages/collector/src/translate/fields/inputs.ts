@@ -48,6 +48,7 @@ const ADK_DATA = sources("gcp.vertex.agent.data");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
 const LOG_EVENTS = sources("events");
+const REQUEST_DATA = sources("request_data");
 
 const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("input", "gen_ai.prompt")),
@@ -253,7 +254,6 @@ function history(facts: Facts): Found | null {
 function logEvents(facts: Facts): Found | null {
   const list = toJson(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
-  return conversation(
-    listMessages((list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice")),
-  );
+  const prompts = (list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice");
+  return mergeBody(facts, REQUEST_DATA, listMessages(prompts), { role: "user", isCall: true });
 }

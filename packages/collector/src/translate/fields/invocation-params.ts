@@ -5,6 +5,7 @@ import { joinItems, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, toJson, jsonWithin, plain } from "../attributes/plain-values.ts";
 import { isWithin } from "../attributes/said.ts";
+import { spell } from "../attributes/spellings.ts";
 import { SYSTEM } from "../forms/envelopes.ts";
 import type { SpanEventContent } from "../messages/span-events.ts";
 import { unwrapped } from "../forms/members.ts";
@@ -29,6 +30,7 @@ const CONTENT: ReadonlyMap<string, number> = new Map(
 );
 
 const STOP = sources("gen_ai.request.stop_sequences");
+const STOP_NAMES: ReadonlySet<string> = new Set(spell("stop_sequences"));
 const SINGLE: readonly (readonly [string, Sources])[] = [
   ["frequency_penalty", sources("llm.frequency_penalty")],
   ["presence_penalty", sources("llm.presence_penalty")],
@@ -87,6 +89,8 @@ const REQUEST_PARAMETERS = sources("model_request_parameters");
 export function readInvocationParams(facts: Facts, eventContent: SpanEventContent, said: string): JsonObject | null {
   const params = createParameters();
   const tools = readTools(facts, eventContent);
+  const stop = facts.value(STOP);
+  if (stop !== undefined) params.set("stop", toJson(stop));
   for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))
     params.set(rest, plain(value));
   for (const [name, from] of facts.has(ANY_SINGLE) ? SINGLE : []) {
@@ -98,10 +102,6 @@ export function readInvocationParams(facts: Facts, eventContent: SpanEventConten
     if (facts.slotFields(CONTENT.get(rest) ?? -1) !== 0) continue;
     if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value));
     else if (typeof value === "object" && name !== "stop_sequences") params.set(`request.${name}`, plain(value)); // no text, so no rule reads it
-  }
-  const stop = facts.value(STOP);
-  if (stop !== undefined) {
-    params.set("stop", toJson(stop));
   }
   const model = facts.text(REQUEST_MODEL);
   for (const from of facts.has(ANY_PARAMETER_OBJECT) ? PARAMETER_OBJECTS : []) {
@@ -123,8 +123,9 @@ export function readInvocationParams(facts: Facts, eventContent: SpanEventConten
 function createParameters(): Parameters {
   const params = new Map<string, Json>();
   const set = (name: string, value: Json): void => {
+    if (STOP_NAMES.has(name) && isSame(params.get("stop"), value)) return;
     const before = params.get(name);
-    if (before !== undefined && before !== value && JSON.stringify(before) !== JSON.stringify(value)) {
+    if (before !== undefined && !isSame(before, value)) {
       let spare = `overridden.${name}`;
       while (params.has(spare)) spare = `overridden.${spare}`;
       params.set(spare, before);
@@ -140,6 +141,10 @@ function createParameters(): Parameters {
     },
     result: () => (params.size === 0 ? null : toObject(params)),
   };
+}
+
+function isSame(one: Json | undefined, other: Json): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Like `Object.fromEntries`, which is slower. */

@@ -1,7 +1,7 @@
 // Leftovers: attributes that no rule used. The run carries them whole, as extra.metadata.otel.attributes. Invariants:
 //   leftovers.1. An attribute is absent only when a rule used it or an alias with the same value, or when it is
 //        transport noise: an SDK's ids for placing its run, and the encoding of its attributes.
-//   leftovers.3. JSON under a known name is absent when the inputs or outputs have every text and number of it.
+//   leftovers.3. JSON under a known name is absent when the inputs, outputs, parameters and model have every text and number of it.
 //   leftovers.2. A text of COMPARED_CHARS or more under a known name is absent when a used attribute has the same text.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
@@ -58,7 +58,7 @@ interface Unused {
   readonly plan: KeyPlan;
 }
 
-/** @param said inputs and outputs of the run */
+/** @param said inputs, outputs, parameters and model of the run */
 export function decideFate(
   facts: Facts,
   { key, value, plan }: Unused,

@@ -4,7 +4,7 @@ import { member } from "../attributes/indexed.ts";
 import { sources, type Sources } from "../attributes/known-keys.ts";
 import { toJson } from "../attributes/plain-values.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { conversation, found, type Found } from "../messages/content.ts";
+import { conversation, found, renameUsage, type Found } from "../messages/content.ts";
 import type { Reading } from "../forms/envelopes.ts";
 import { joinNeighbours } from "../forms/messages.ts";
 import { mergeConversation } from "../forms/merge-messages.ts";
@@ -23,7 +23,7 @@ export function mergeBody(
   if (richer === null) facts.release(mark);
   if (richer === null) return conversation(messages);
   return found({
-    ...(as.role === "user" ? withoutParameters(facts, richer.rest) : richer.rest),
+    ...(as.role === "user" ? withoutParameters(facts, richer.rest) : renameUsage(richer).rest),
     messages: richer.messages,
   });
 }

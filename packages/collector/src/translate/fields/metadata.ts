@@ -26,7 +26,7 @@ export interface MetadataParts {
   readonly timeFromArrival: boolean;
   /** Adds `otel.fields`: the destination of every attribute. */
   readonly explain: boolean;
-  /** Inputs and outputs of the run. */
+  /** Inputs, outputs, parameters and model of the run. */
   readonly said: string;
 }
 

@@ -42,6 +42,7 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["google_genai", "google_genai"],
   ["google_vertexai", "google_vertexai"],
   ["google.generative-ai", "google_genai"],
+  ["aws", "amazon_bedrock"],
   ["aws.bedrock", "amazon_bedrock"],
   ["aws_bedrock", "amazon_bedrock"],
   ["bedrock", "amazon_bedrock"],

@@ -26,7 +26,7 @@ import { openReply } from "../forms/open-message.ts";
 import { TOOL_OUTPUTS } from "./tool-content.ts";
 import { withRest } from "../forms/members.ts";
 import { markUsed } from "../messages/unheard-events.ts";
-import { toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
+import { isObject, toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { ANSWERS } from "./answer-parts.ts";
 import { mergeBody } from "./merged-body.ts";
 import { countVectors } from "../forms/vectors.ts";
@@ -41,6 +41,7 @@ const AI_EMBEDDINGS = sources("ai.embeddings");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
 const LOG_EVENTS = sources("events");
+const RESPONSE_DATA = sources("response_data");
 
 const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("output", "gen_ai.completion")),
@@ -173,7 +174,18 @@ function vectorsFound({ facts }: Subject): Found | null {
   if (!Array.isArray(vectors) || vectors.length === 0) return null;
   const first = jsonWithin((vectors as readonly Json[])[0]);
   if (!Array.isArray(first)) return null;
-  return found({ embeddings: { count: vectors.length, dimensions: first.length } });
+  return countedAnswer(facts) ?? found({ embeddings: { count: vectors.length, dimensions: first.length } });
+}
+
+/** The answer of the API beside flattened vectors: it has the same ones, and the usage. */
+function countedAnswer(facts: Facts): Found | null {
+  if (!facts.has(VALUE)) return null;
+  const mark = facts.mark();
+  const answer = toJson(facts.value(VALUE));
+  const counted = isObject(answer) ? countVectors(answer) : null;
+  if (counted !== null) return found(counted);
+  facts.release(mark);
+  return null;
 }
 
 function historyAnswer(facts: Facts): Found | null {
@@ -191,5 +203,5 @@ function logChoices(facts: Facts): Found | null {
   const list = toJson(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
   const choices = (list as readonly Json[]).filter((item) => textMember(item, "event.name") === "gen_ai.choice");
-  return conversation(listMessages(choices, "assistant"));
+  return mergeBody(facts, RESPONSE_DATA, listMessages(choices, "assistant"), { role: "assistant", isCall: true });
 }

@@ -255,11 +255,8 @@ function readTextAndCalls(value: JsonObject): Conversation | null {
   if (name === undefined || role !== undefined || (text !== undefined && typeof text !== "string")) return null;
   const calls = listIn(value, name) ?? [];
   const used = new Set(["text", name]);
-  return buildConversation(
-    value,
-    used,
-    listMessages({ role: "assistant", content: text ?? "", ...(calls.length > 0 ? { tool_calls: calls } : {}) }),
-  );
+  const said = { role: "assistant", content: text ?? "", ...takeThought(value, used) };
+  return buildConversation(value, used, listMessages(calls.length > 0 ? { ...said, tool_calls: calls } : said));
 }
 
 function readInvoked(value: JsonObject, { isCall, role }: Reading): Conversation | null {
@@ -275,12 +272,14 @@ function readInvoked(value: JsonObject, { isCall, role }: Reading): Conversation
   return buildConversation(value, used, listMessages({ role, content: value[name] ?? "", ...thought }));
 }
 
-/** OpenRouter writes the reasoning beside the text. */
+const THOUGHTS = ["reasoning", ...spell("reasoning_text")];
+
+/** OpenRouter, the AI SDK and Mastra write the reasoning beside the text. */
 function takeThought(value: JsonObject, used: Set<string>): JsonObject {
-  const { reasoning } = value;
-  if (typeof reasoning !== "string" || reasoning === "") return {};
-  used.add("reasoning");
-  return { reasoning_content: reasoning };
+  const name = THOUGHTS.find((one) => typeof value[one] === "string" && value[one] !== "");
+  if (name === undefined) return {};
+  used.add(name);
+  return { reasoning_content: value[name] ?? "" };
 }
 
 function openInvoked(reply: JsonObject): JsonObject | null {

@@ -15,10 +15,10 @@ type Kind = "image" | "audio" | "video" | "file" | "";
 const KINDS: ReadonlyMap<string, Kind> = new Map(
   (
     [
-      ["image", ["image", "image_url", "input_image", "output_image", "image_file"]],
+      ["image", ["image", "image_url", "input_image", "output_image", "image_file", "image_block"]],
       ["audio", ["audio", "input_audio", "output_audio", "audio_url"]],
-      ["video", ["video", "input_video", "video_url"]],
-      ["file", ["document", "document_url", "pdf"]],
+      ["video", ["video", "input_video", "video_url", "video_block"]],
+      ["file", ["document", "document_url", "document_block", "pdf"]],
       ["", ["file", "input_file", "blob", "uri", "media", "binary", "inline_data", "file_data"]],
     ] as const
   ).flatMap(([kind, names]) => spellType(...names).map((name): [string, Kind] => [name, kind])),

@@ -50,7 +50,7 @@ function readListed(given: Json): Json {
     : toToolCall(readPart(call).kind === "call" ? readPart(call).value : call);
 }
 
-const THOUGHTS = spell("reasoning_content");
+const THOUGHTS = [...spell("reasoning_content", "reasoning_text"), "reasoning", "thinking"];
 const FILES = ["files", "images"];
 
 /** The parts of a message; null when its content is plain or has the target form. */
@@ -112,7 +112,8 @@ function isBlock(item: Json): boolean {
 /** {content: "…"} and {message: "…", finish_reason} of AgentCore, {parts: […]} of Gemini. */
 function openContent(content: JsonObject): Json {
   const name = ["parts", "content", "message"].find((one) => content[one] !== undefined);
-  const isOnly = name !== undefined && Object.keys(content).length === 1;
+  const isOnly =
+    name !== undefined && Object.keys(content).every((one) => one === name || (one === "role" && name === "parts"));
   return isOnly ? (content[name] ?? "") : content;
 }
 

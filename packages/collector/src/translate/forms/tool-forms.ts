@@ -41,6 +41,7 @@ const FUNCTION_CALLS = spellType(
   "server_tool_use",
   "mcp_call",
   "mcp_tool_use",
+  "tool_use_block",
 );
 export const CALL_TYPES = [...FUNCTION_CALLS, ...BUILT_IN];
 export const RESULT_TYPES = spellType(
@@ -59,6 +60,8 @@ export const RESULT_TYPES = spellType(
   "mcp_tool_result",
   "web_search_tool_result",
   "code_execution_tool_result",
+  "tool_result_block",
+  "function_call_result",
 );
 /** Their type says more than that they are calls. */
 const NOTED_TYPES: ReadonlySet<string> = new Set(
@@ -116,8 +119,13 @@ export function readResult(part: JsonObject, read: (blocks: readonly Json[]) => 
 
 function writeContent(response: Json, read: (blocks: readonly Json[]) => Json): Json {
   if (Array.isArray(response)) return read(response as readonly Json[]);
+  if (isObject(response) && isTextBlock(response)) return read([response]); // OpenAI Agents
   if (response === null) return "";
   return typeof response === "string" ? response : JSON.stringify(response);
+}
+
+function isTextBlock({ type, text, ...more }: JsonObject): boolean {
+  return type === "text" && typeof text === "string" && Object.keys(more).length === 0;
 }
 
 /**

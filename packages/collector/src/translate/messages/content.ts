@@ -86,7 +86,7 @@ const NONE: ReadonlySet<string> = new Set();
 const USAGE = spell("usage_metadata");
 
 /** The name is the backend's own for tokens (token-usage.ts), which are not all that a sender counts. */
-function renameUsage({ messages, rest }: Conversation): Conversation {
+export function renameUsage({ messages, rest }: Conversation): Conversation {
   const name = USAGE.find((one) => rest[one] !== undefined);
   if (name === undefined) return { messages, rest };
   return { messages, rest: withRest({ usage: rest[name] ?? null }, rest, new Set([name])) };

@@ -41,7 +41,7 @@ const BODY_ONLY: ReadonlySet<string> = new Set([BODY]);
  * The whole body in one attribute (Semantic Kernel), or one attribute a field; the role is in the name when nowhere
  * else.
  */
-export function messageOfEvent(event: SpanEvent, role: string): Json {
+function messageOfEvent(event: SpanEvent, role: string): JsonObject {
   const fields = plainAttributes(event.attributes);
   const body = jsonWithin(fields[BODY]);
   if (isObject(body)) return { role, ...body, ...beside(fields, BODY_ONLY, body) };
@@ -57,6 +57,16 @@ export function messageOfEvent(event: SpanEvent, role: string): Json {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** Usually one. Google's client writes its list of contents, each with a role, as the content of one. */
+export function messagesOfEvent(event: SpanEvent, role: string): readonly Json[] {
+  const { content, role: own, ...more } = messageOfEvent(event, role);
+  const isOne = { ...(own === undefined ? {} : { role: own }), ...(content === undefined ? {} : { content }), ...more };
+  if (!Array.isArray(content) || content.length === 0) return [isOne];
+  const list = content as readonly Json[];
+  if (!list.every((one) => isObject(one) && Array.isArray(one["parts"]))) return [isOne];
+  return list.map((one, at) => ({ role, ...(one as JsonObject), ...(at === 0 ? more : {}) }));
+}
+
 const CALL_FIELD = /^tool_calls\.\d+\.(?:id|type|function\.name|function\.arguments)$/;
 
 export function choiceOfEvent(event: SpanEvent): JsonObject {
@@ -68,6 +78,11 @@ export function choiceOfEvent(event: SpanEvent): JsonObject {
       message: { role: "assistant", ...body["message"] },
       ...beside(fields, BODY_ONLY, body),
     };
+  if (isObject(body) && body["content"] !== undefined && fields["message"] === undefined) {
+    const { content, ...rest } = body; // Gemini's candidate
+    const said = isObject(content) ? content : { role: "assistant", content: content ?? "" };
+    return { ...rest, message: said, ...beside(fields, BODY_ONLY, body) };
+  }
   const message = jsonWithin(fields["message"]);
   const calls = listCalls(fields);
   const read = new Set(["index", "finish_reason", "message", "tool.result"]);

@@ -41,7 +41,8 @@ const NONE: ReadonlySet<string> = new Set();
 
 function joinContent(content: Json | undefined, blocks: readonly Json[]): Json {
   if (blocks.length === 0) return content ?? "";
-  return content === undefined || content === "" ? mergeContent(blocks) : [content, ...blocks];
+  const isRepeated = blocks.some((block) => member(block, "text") === content); // OpenInference for Anthropic
+  return content === undefined || content === "" || isRepeated ? mergeContent(blocks) : [content, ...blocks];
 }
 
 interface Listed {

@@ -10,7 +10,7 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
 import { toJson, plainAttributes } from "../attributes/plain-values.ts";
-import { choiceOfEvent, isOfRecord, messageOfEvent } from "./event-messages.ts";
+import { choiceOfEvent, isOfRecord, messagesOfEvent } from "./event-messages.ts";
 import { rfc3339 } from "../../shared/rfc3339.ts";
 
 export interface SpanEventContent {
@@ -127,7 +127,7 @@ type Gathered = {
 function takeContent(event: SpanEvent, eventContent: Gathered): boolean {
   const role = ROLE_OF_EVENT.get(event.name);
   if (role !== undefined) {
-    eventContent.messages.push(messageOfEvent(event, role));
+    eventContent.messages.push(...messagesOfEvent(event, role));
     keepRecord(event, eventContent);
     eventContent.partEvents.push(["messages", event]);
   } else if (event.name === "gen_ai.choice") {
