@@ -133,8 +133,8 @@ test("a value that was moved to another thread fails there alone", PATIENCE, asy
   const [mine, theirs, other] = [await fill(first), await fill(first), await fill(first)];
   await first.stop();
   const db = new DatabaseSync(join(folder, "holdpoint.db"));
-  const read = db.prepare("SELECT value FROM interrupts WHERE thread_id = ?").get(mine.threadId);
-  db.prepare("UPDATE interrupts SET value = ? WHERE thread_id = ?").run(String(read?.["value"]), theirs.threadId);
+  const { value = null } = db.prepare("SELECT value FROM interrupts WHERE thread_id = ?").get(mine.threadId) ?? {};
+  db.prepare("UPDATE interrupts SET value = ? WHERE thread_id = ?").run(value, theirs.threadId);
   db.close();
   const second = await serve(folder, keys);
   const state = await call(second, "GET", `/threads/${theirs.threadId}`);
@@ -164,9 +164,9 @@ test("a pending run that does not open fails, and the runs behind it go on", PAT
   await first.stop();
   const [moved, sealedThread, last] = runs.map(({ threadId }) => threadId);
   const db = new DatabaseSync(join(folder, "holdpoint.db"));
-  const request = db.prepare("SELECT request FROM runs WHERE thread_id = ?").get(last ?? "")?.["request"];
-  db.prepare("UPDATE runs SET request = ? WHERE thread_id = ?").run(String(request), moved ?? "");
-  db.prepare("UPDATE threads SET config = ? WHERE thread_id = ?").run(String(request), sealedThread ?? "");
+  const { request = null } = db.prepare("SELECT request FROM runs WHERE thread_id = ?").get(last ?? "") ?? {};
+  db.prepare("UPDATE runs SET request = ? WHERE thread_id = ?").run(request, moved ?? "");
+  db.prepare("UPDATE threads SET config = ? WHERE thread_id = ?").run(request, sealedThread ?? "");
   for (const [at, { runId }] of runs.entries())
     db.prepare("UPDATE runs SET due_at = ? WHERE run_id = ?").run(Date.now() - 10_000 + at, runId);
   db.close();

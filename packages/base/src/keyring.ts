@@ -27,8 +27,8 @@ export interface Keyring {
   seal(text: string, place: string): string;
   /** @throws {SealedValueError} */
   open(sealed: string, place: string): string;
-  /** @param bytes whole, or in parts */
-  sealBytes(bytes: Uint8Array | readonly Uint8Array[], place: string): Buffer;
+  /** @param content whole, or in parts */
+  sealBytes(content: string | Uint8Array | readonly Uint8Array[], place: string): Buffer;
   /** @throws {SealedValueError} */
   openBytes(sealed: Uint8Array, place: string): Buffer;
   /** By how many bytes sealed bytes are longer than their content. */
@@ -47,6 +47,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const MARK = "~1.";
+const NO_BYTES = Buffer.alloc(0);
 const ID = /^[\w-]{1,32}$/;
 /** Random bytes are drawn for many values at once. */
 const POOL_BYTES = NONCE_BYTES * 512;
@@ -107,14 +108,14 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
   const newest = keys[0]?.id ?? "";
   const pool = Buffer.alloc(POOL_BYTES);
   let used = POOL_BYTES;
-  const sealParts = (contents: readonly (string | Uint8Array)[], place: string, head: string): Buffer => {
+  const sealParts = (contents: readonly (string | Uint8Array)[], place: string, head: Uint8Array): Buffer => {
     if (used === POOL_BYTES) used = (randomFillSync(pool), 0);
     const nonce = pool.subarray(used, (used += NONCE_BYTES));
     const cipher = createCipheriv(CIPHER, ring.get(newest) as KeyObject, nonce); // keyring.3
     cipher.setAAD(Buffer.from(place)); // keyring.2
     const body = contents.map((one) => (typeof one === "string" ? cipher.update(one, "utf8") : cipher.update(one)));
     cipher.final();
-    return Buffer.concat([Buffer.from(head, "latin1"), nonce, cipher.getAuthTag(), ...body]);
+    return Buffer.concat([head, nonce, cipher.getAuthTag(), ...body]);
   };
   const openParts = (id: string | null, parts: Uint8Array, place: string): Buffer => {
     const key = ring.get(id ?? "");
@@ -133,16 +134,17 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
     }
   };
   const text = `${MARK}${newest}.`;
-  const bytes = padHead(newest);
+  const bytes = Buffer.from(padHead(newest), "latin1");
   return {
     ids: keys.map(({ id }) => id),
-    seal: (content, place) => text + sealParts([content], place, "").toString("base64"),
+    seal: (content, place) => text + sealParts([content], place, NO_BYTES).toString("base64"),
     open(sealed, place) {
       const id = readKeyId(sealed);
       const parts = Buffer.from(sealed.slice(MARK.length + (id?.length ?? 0) + 1), "base64");
       return openParts(id, parts, place).toString("utf8");
     },
-    sealBytes: (content, place) => sealParts(content instanceof Uint8Array ? [content] : content, place, bytes),
+    sealBytes: (content, place) =>
+      sealParts(typeof content === "string" || content instanceof Uint8Array ? [content] : content, place, bytes),
     addedBytes: countAddedBytes(newest),
     openBytes(sealed, place) {
       const id = readBytesKeyId(sealed);

@@ -122,8 +122,9 @@ function replaceCells({ sql, names, table }: Work, row: Row): Readonly<Record<st
   const cells: Record<string, string> = {};
   for (const column of listNamed(sql, table)) {
     const cell = row[column];
-    if (typeof cell !== "string" || staysPlain(table, column, cell)) continue;
+    if (cell === null || staysPlain(table, column, cell)) continue;
     const text = sql.sealing.open(table, column, row, cell);
+    if (typeof text !== "string") continue;
     const replaced = names.replace(text, readKind(table, column, row));
     if (replaced !== text) cells[column] = replaced;
   }
@@ -133,10 +134,9 @@ function replaceCells({ sql, names, table }: Work, row: Row): Readonly<Record<st
 /** The origin of an entry goes with its author. */
 function replaceEntryCells(work: Work, row: Row): Readonly<Record<string, string>> {
   const cells = replaceCells(work, row);
-  if (cells["by"] === undefined || typeof row["origin"] !== "string") return cells;
-  const { policyId } = JSON.parse(work.sql.sealing.open("audit", "origin", row, row["origin"])) as {
-    policyId?: string;
-  };
+  const origin: unknown = work.sql.sealing.open("audit", "origin", row, row["origin"]);
+  if (cells["by"] === undefined || typeof origin !== "string") return cells;
+  const { policyId } = JSON.parse(origin) as { policyId?: string };
   return { ...cells, origin: JSON.stringify({ ...(policyId === undefined ? {} : { policyId }), ...NO_ORIGIN }) };
 }
 

@@ -205,10 +205,7 @@ export function sealingContract(adapter: string, open: (t: TestContext) => Promi
           for (const { threadId } of checkpoints) await tx.insertThread(newThread({ threadId }));
           await tx.putWriteSet({ checkpoints, writes: [], blobs: [] });
         });
-        const [row] = await readRows(`SELECT small FROM ${schema}checkpoints WHERE thread_id = '${one}'`);
-        await readRows(
-          `UPDATE ${schema}checkpoints SET small = '${String(row?.["small"])}' WHERE thread_id = '${other}' RETURNING 1`,
-        );
+        await readRows(moveCell(`${schema}checkpoints`, "small", "thread_id", [one, other]));
         const read = (threadId: string) => storage.transaction((tx) => tx.checkpoint(threadId, "", null));
         await assert.rejects(read(other), { code: "sealed_value_unreadable", message: new RegExp(other) });
         for (const threadId of [one, third]) assert.equal((await read(threadId))?.checkpoint.threadId, threadId);

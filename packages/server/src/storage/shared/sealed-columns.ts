@@ -9,6 +9,8 @@ export interface SealedColumn {
   readonly row: readonly string[];
   /** A member of a JSON object that stays plain, because conditions read it. */
   readonly plainMember?: string;
+  /** The value is bytes; all others are text. */
+  readonly isBytes?: true;
 }
 
 export interface ColumnKinds {
@@ -24,12 +26,12 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 function table(
   key: string,
   plain: string,
-  sealed: readonly (string | readonly [string, string] | readonly [string, string, string])[] = [],
+  sealed: readonly (string | readonly [column: string, row: string, more?: Omit<SealedColumn, "row">])[] = [],
 ): ColumnKinds {
   const columns = sealed.map((one): readonly [string, SealedColumn] => {
     if (typeof one === "string") return [one, { row: words(key) }];
-    const [column, row, plainMember] = one;
-    return [column, { row: words(row), ...(plainMember === undefined ? {} : { plainMember }) }];
+    const [column, row, more] = one;
+    return [column, { row: words(row), ...more }];
   });
   return { key: words(key), sealed: Object.fromEntries(columns), plain: words(plain) };
 }
@@ -71,7 +73,14 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
     `thread_id interrupt_id library_id task_id graph_ns checkpoint_id root_checkpoint_id idx ns position state
      created_at run_id graph_id assistant_id node kind claim claimed_by claimed_until expires_at snoozed_until
      priority escalates_at`,
-    ["value", "response_schema", "answer", "failure", "on_expiry", ["review", "thread_id interrupt_id", "assignees"]],
+    [
+      "value",
+      "response_schema",
+      "answer",
+      "failure",
+      "on_expiry",
+      ["review", "thread_id interrupt_id", { plainMember: "assignees" }],
+    ],
   ),
   inbox_metadata: table("thread_id interrupt_id key", "thread_id interrupt_id key value created_at"),
   // The database numbers entries; the digest is of the whole entry.
@@ -103,7 +112,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
   policies: table("policy_id", "policy_id created_by is_admin created_at until", ["conditions", "answer", "reach"]),
   store_items: table("item_id", "item_id ns key created_at updated_at ttl_ms expires_at tenant", [["value", "ns key"]]),
   store_order: table("prefix updated_at item_id", "prefix updated_at item_id"),
-  store_vectors: table("item_id field", "item_id field", ["vector"]),
+  store_vectors: table("item_id field", "item_id field", [["vector", "item_id field", { isBytes: true }]]),
   people: table("name", "name issuer subject display_name email groups created_at seen_at", ["console"]),
   // The token of the provider is sealed with the session's own token already.
   sessions: table(

@@ -132,7 +132,7 @@ async function openFiles({
     closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
     const isOpen = findOpenFolder(folder, file);
     if (isOpen !== null) log.warning("data_folder_open", { ...isOpen });
-    const db = openDatabase(file, createSealing(keys));
+    const db = openDatabase(file, createSealing(keys, "bytes"));
     try {
       migrate(db, versions);
       await claimKeys(createColdSql(db));

@@ -100,7 +100,7 @@ function unitsOfRow(row: KeptRow): number {
   let units = 0;
   for (const column in row) {
     const cell = row[column];
-    units += typeof cell === "string" ? cell.length : 8;
+    units += typeof cell === "string" || cell instanceof Uint8Array ? cell.length : 8;
   }
   return units;
 }

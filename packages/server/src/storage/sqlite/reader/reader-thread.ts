@@ -10,7 +10,7 @@ import { createVerbs } from "../tables/verbs.ts";
 import type { ReaderData, ReadReply } from "./reader.ts";
 
 const { path, keys } = workerData as ReaderData;
-const db = openReadOnly(path, createSealing(keys));
+const db = openReadOnly(path, createSealing(keys, "bytes"));
 const tx = createVerbs(db);
 
 // The next call comes after the reply.
