@@ -60,7 +60,8 @@ interface Timer {
 const BEGIN_MS = Date.UTC(2026, 9, 1);
 /** Turns of the event loop until what a step caused has come to rest. */
 const TURNS = 4;
-const LOOK_AGAIN_MS = 2;
+/** A look costs PostgreSQL as much as a statement: on a busy machine each is later than the one before. */
+const LOOK_AGAIN_MS = { first: 2, most: 32 };
 /** A near timer comes before a statement more often than a far one. */
 const TIMER_CHANCES = { near: 0.2, far: 0.01 };
 const NEAR_MS = 50;
@@ -84,6 +85,8 @@ export class World {
   private nowMs = 0;
   private ticks = 0;
   private moves = 0;
+  /** A reply or an end has come since the last look: it may have freed a statement that waited. */
+  private mayHaveFreed = false;
   private readonly admin: Client;
   private readonly chooseFate: (chance: number, step: number) => Fate;
   private moved = Promise.withResolvers<void>();
@@ -107,6 +110,7 @@ export class World {
   /** Something came from outside: a reply, a connection. */
   readonly note = (): void => {
     this.moves++;
+    this.mayHaveFreed = true;
     this.moved.resolve();
     this.moved = Promise.withResolvers();
   };
@@ -184,7 +188,7 @@ export class World {
 
   /** world.1. */
   async settle(): Promise<void> {
-    for (;;) {
+    for (let lookMs = LOOK_AGAIN_MS.first; ; lookMs = Math.min(2 * lookMs, LOOK_AGAIN_MS.most)) {
       const { moved } = this;
       for (let quiet = 0, { moves } = this; quiet < TURNS; quiet++) {
         await nextTurn();
@@ -194,11 +198,13 @@ export class World {
       }
       if (this.flights.size === 0 && this.opening === 0) return;
       const isFresh = this.opening > 0 || [...this.flights].some(({ waits }) => !waits);
-      if (isFresh && (await this.movesWithin(moved.promise, LOOK_AGAIN_MS))) continue;
+      if (isFresh && (await this.movesWithin(moved.promise, lookMs))) continue;
+      const hasMore = this.items.length > 0 || this.timers.length > 0;
+      if (!isFresh && !this.mayHaveFreed && hasMore) return; // they wait as before
       const { moves } = this;
       if (this.opening > 0 || !(await this.allWait()) || moves !== this.moves) continue; // what ended may have freed others
-      if (this.items.length > 0 || this.timers.length > 0) return; // world.2
-      await this.movesWithin(moved.promise, LOOK_AGAIN_MS);
+      if (hasMore) return; // world.2
+      await this.movesWithin(moved.promise, lookMs);
     }
   }
 
@@ -212,6 +218,7 @@ export class World {
   /** Whether each statement under way waits for a lock. Drops ghosts whose backend is gone. */
   private async allWait(): Promise<boolean> {
     const pids = [...this.flights].map(({ pid }) => pid);
+    this.mayHaveFreed = false;
     const { rows } = await this.admin.query<{ readonly pid: number; readonly waits: boolean }>(
       "SELECT pid, cardinality(pg_blocking_pids(pid)) > 0 AS waits FROM pg_stat_activity WHERE pid = ANY($1)",
       [pids],
