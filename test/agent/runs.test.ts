@@ -4,6 +4,7 @@
 //   agent/runs.2. The server accepts or rejects a batch as a whole.
 //   agent/runs.3. A delayed run blocks no other run before it is due; it survives restarts, and accepts a cancellation.
 //   agent/runs.4. One call cancels many runs: the named ones, or all of a status.
+//   agent/runs.5. A cancellation takes its options from the query, and where it has none, from the body.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -336,6 +337,36 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     const own: Started = stateless.body;
     assert.equal(((await call(two, "GET", `/runs/${own.run_id}/join`)).body as Result).__error__, undefined);
     assert.equal(await readRunStatus(again, later), "pending");
+  });
+});
+
+suite("options of a cancellation (agent/runs.5)", PATIENCE, () => {
+  const cancelled = async (query: string, body: object): Promise<readonly unknown[]> => {
+    const thread = await newThread(server, "hanging");
+    const path = `${thread.path}/runs/${(await thread.begin({ input: {} })).run_id}`;
+    const { status } = await call(server, "POST", `${path}/cancel${query}`, body);
+    const run = (await call(server, "GET", path)).body as { readonly status: string; readonly cancel_reason: string };
+    if (status === 422) await call(server, "DELETE", thread.path);
+    return status === 422 ? [status] : [status, run.status, run.cancel_reason.split(":")[0]];
+  };
+
+  const CASES: readonly (readonly [query: string, body: object, replies: readonly unknown[]])[] = [
+    ["", { wait: true, reason: "taken" }, [204, "interrupted", "taken"]],
+    ["?wait=1", { action: "rollback" }, [204, "error", "requested"]],
+    ["?wait=1&action=interrupt", { action: "rollback" }, [204, "interrupted", "requested"]],
+    ["", { action: "rollback", reason: "taken" }, [422]],
+    ["?reason=taken&action=rollback", {}, [422]],
+    ["", { reason: "other" }, [422]],
+  ];
+  for (const [query, body, replies] of CASES)
+    test(`cancel${query} ${JSON.stringify(body)}`, async () => assert.deepEqual(await cancelled(query, body), replies));
+
+  test("of many", async () => {
+    const thread = await newThread(server, "hanging");
+    const { run_id } = await thread.begin({ input: {}, after_seconds: MUCH_LATER_SECS });
+    const body = { thread_id: thread.threadId, run_ids: [run_id], action: "rollback" };
+    assert.equal((await call(server, "POST", "/runs/cancel", body)).status, 204);
+    assert.equal((await client.runs.get(thread.threadId, run_id)).status, "error");
   });
 });
 

@@ -219,20 +219,19 @@ export const joinRun = operation("joinRun", "get", "/threads/{thread_id}/runs/{r
   refusals: ["thread_not_found", "run_not_found"],
 });
 
+export const cancelAction = z.enum(["interrupt", "rollback"]).describe("interrupt, unless given");
+const cancelReason = z.literal("taken").describe("the input of the run is in another run; it is kept");
+
 export const cancelRun = operation("cancelRun", "post", "/threads/{thread_id}/runs/{run_id}/cancel", {
   tag: TAG,
   access: "threads:update",
   summary: "Cancel a run; rollback also reverts its writes",
-  query: z
-    .object({
-      wait: flag,
-      action: z.enum(["interrupt", "rollback"]).default("interrupt"),
-      reason: z.literal("taken").optional().describe("the input of the run is in another run; it is kept"),
-    })
-    .refine(({ action, reason }) => reason === undefined || action === "interrupt", {
-      path: ["reason"],
-      message: "requires action=interrupt",
-    }),
+  query: z.object({ wait: flag, action: cancelAction.optional(), reason: cancelReason.optional() }),
+  body: z.object({
+    wait: z.boolean().nullish(),
+    action: cancelAction.nullish(),
+    reason: cancelReason.nullish(),
+  }),
   reply: null,
   status: 202,
   description: "Cancellation requested. 204 if the run has ended (always with wait=true).",

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import { operation } from "./operation.ts";
-import { RUN_LARGE, RUN_REFUSALS, runBody } from "./runs.ts";
+import { cancelAction, RUN_LARGE, RUN_REFUSALS, runBody } from "./runs.ts";
 import { flag, list, LIST_MAX, run, uuid } from "./schemas.ts";
 
 const TAG = "Runs";
@@ -63,8 +63,9 @@ export const cancelRuns = operation("cancelRuns", "post", "/runs/cancel", {
   tag: TAG,
   access: "threads:update",
   summary: "Cancel the named runs of a thread, or all with a status: of a thread, or of every one",
-  query: z.object({ action: z.enum(["interrupt", "rollback"]).default("interrupt") }),
+  query: z.object({ action: cancelAction.optional() }),
   body: z.object({
+    action: cancelAction.nullish(),
     thread_id: uuid.nullish(),
     run_ids: list(uuid, LIST_MAX, 1).nullish(),
     status: z.enum(["pending", "running", "all"]).nullish(),

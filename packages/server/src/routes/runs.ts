@@ -1,10 +1,11 @@
 // Routes of runs on a thread: parse → operation → reply.
 import * as contract from "@holdpoint/api/runs.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { RunWebhook } from "../model/model.ts";
 import { addRunWebhook, deleteRunWebhook, listRunWebhooks } from "../runs/run-webhooks.ts";
-import { cancelRun } from "../runs/cancel-runs.ts";
+import { type Cancellation, cancelRun } from "../runs/cancel-runs.ts";
 import { listReply } from "./list-reply.ts";
 import { deleteRun, getRun, listRuns } from "../runs/runs.ts";
 import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
@@ -56,15 +57,12 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
       return replyToWaiter(agent, waiting, buildRunPath(run, true), { request, keepAliveMs });
     }),
-    route(contract.cancelRun, async ({ ids, query, request, caller }) => {
+    route(contract.cancelRun, async ({ ids, query, body, request, caller }) => {
       const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
-      const waiting = query.wait ? await waitForRun(agent, threadId, runId) : null;
+      const { action, reason } = chooseCancellation(query, body);
+      const waiting = query.wait || body.wait === true ? await waitForRun(agent, threadId, runId) : null;
       if (waiting !== null) request.onDisconnect(waiting.leave);
-      const ended = await cancelRun(
-        agent,
-        { caller, action: query.action, reason: query.reason ?? "requested" },
-        { threadId, runId },
-      );
+      const ended = await cancelRun(agent, { caller, action, reason }, { threadId, runId });
       if (ended) waiting?.leave();
       else await waiting?.result;
       return ended || waiting !== null ? NO_CONTENT : { status: 202, body: null };
@@ -85,6 +83,22 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       return NO_CONTENT;
     }),
   ];
+}
+
+/** The SDKs send options in the query, other callers in the body. What the query says goes first. */
+function chooseCancellation(query: CancelOptions, body: CancelOptions): Pick<Cancellation, "action" | "reason"> {
+  const action = query.action ?? body.action ?? "interrupt";
+  const reason = query.reason ?? body.reason ?? null;
+  if (reason !== null && action !== "interrupt") {
+    const message = "requires action=interrupt";
+    throw new ApiError("invalid_request", `field reason: ${message}`, { errors: [{ path: "reason", message }] });
+  }
+  return { action, reason: reason ?? "requested" };
+}
+
+interface CancelOptions {
+  readonly action?: Cancellation["action"] | null | undefined;
+  readonly reason?: "taken" | null | undefined;
 }
 
 /** Without headers: they hold credentials. */

@@ -37,7 +37,8 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
       return jsonText(`[${started.map(({ run }) => runText(agent, run)).join(",")}]`);
     }),
     route(contract.cancelRuns, async ({ body, query, caller, scope }) => {
-      await cancelRuns(agent, { caller, scope, action: query.action, reason: "requested" }, toSelection(body));
+      const action = query.action ?? body.action ?? "interrupt";
+      await cancelRuns(agent, { caller, scope, action, reason: "requested" }, toSelection(body));
       return NO_CONTENT;
     }),
     route(contract.getRunById, async ({ ids, scope }) => {
