@@ -1,3 +1,4 @@
+// What all editors of an answer are given.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Json } from "../json/json.ts";
 import type { Draft } from "./model/draft.ts";

@@ -1,3 +1,4 @@
+// What both editors of JSON are given.
 export interface EditorProps {
   /** Only the first value counts; later ones come from typing. */
   readonly initial: string;

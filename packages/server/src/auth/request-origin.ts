@@ -1,3 +1,4 @@
+// The origin of a request.
 import type { Origin } from "../model/model.ts";
 import type { AccessRequest } from "../ports/ports.ts";
 

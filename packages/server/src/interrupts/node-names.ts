@@ -1,3 +1,4 @@
+// Names of nodes in a request, checked against the graph.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { GraphDescription } from "../ports/ports.ts";

@@ -1,3 +1,4 @@
+// The author of an audit entry.
 import type { AuditEntry, AuditVia, Caller } from "./model.ts";
 
 /** Members of an audit entry that identify the author and the origin. A gateway is the channel of all its calls. */

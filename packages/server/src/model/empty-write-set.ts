@@ -1,3 +1,4 @@
+// The write set of a step without effect.
 import type { WriteSet } from "./model.ts";
 
 /** Write set of a superstep that stores nothing. */

@@ -1,3 +1,4 @@
+// The storage's part in the change of encryption keys.
 import type { Awaitable } from "./results/awaitable.ts";
 
 /** A place in the order of all rows: a table, and the key of the last row. */

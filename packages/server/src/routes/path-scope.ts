@@ -1,3 +1,4 @@
+// Whether the objects that a path names are within the caller's scope.
 import type { Ask, Reach } from "../auth/authorize.ts";
 import type { AgentContext } from "../context/context.ts";
 import { findAssistant, namesBuiltIn } from "../threads/assistants/assistants.ts";

@@ -1,3 +1,4 @@
+// The result of a run: its status, its questions and the state at its end.
 import type { AgentContext } from "../context/context.ts";
 import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
 import type { FingerprintTx, RunEnd, StateValues, Tx } from "../ports/ports.ts";

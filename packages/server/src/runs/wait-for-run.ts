@@ -1,3 +1,4 @@
+// The wait for a run's end, in whichever process the run executes.
 import { isStorageFailure, retryWhileUnavailable } from "@holdpoint/base/storage-failure.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { RunEnd } from "../ports/ports.ts";

@@ -1,3 +1,4 @@
+// The end of a thread that a stateless run made.
 import type { RunTx, ThreadTx } from "../ports/ports.ts";
 
 /**

@@ -1,3 +1,4 @@
+// A thread before its first run.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Thread } from "../model/model.ts";
 

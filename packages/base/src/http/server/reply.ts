@@ -1,3 +1,4 @@
+// A reply before it is written to the connection.
 export interface HttpReply {
   readonly status: number;
   /** JSON text, other text with its Content-Type in the headers, or streamed chunks. */

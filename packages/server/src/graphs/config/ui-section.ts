@@ -1,3 +1,4 @@
+// The section `ui` of langgraph.json.
 export interface UiConfig {
   /** Name → file of the component, relative to the folder. */
   readonly components: Readonly<Record<string, string>>;

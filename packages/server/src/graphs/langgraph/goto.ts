@@ -1,3 +1,4 @@
+// The `goto` of a command, from JSON to the objects of the library.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Library } from "./library.ts";
 

@@ -1,3 +1,4 @@
+// What every run of a graph needs from the server.
 import type { Tx } from "../../ports/ports.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";

@@ -1,3 +1,4 @@
+// What becomes of a run whose process, lease or storage failed: it waits again, or it ends.
 import type { RequeueCause } from "../../model/crash-suspects.ts";
 import { type Finished, type RequeueLimits, STORAGE_FAILURES_MAX, toRunOutcome, finishRun } from "./finish-run.ts";
 import type { Run } from "../../model/model.ts";

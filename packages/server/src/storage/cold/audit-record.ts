@@ -1,3 +1,4 @@
+// Rows of the audit trail as the model has them.
 import type { AuditLink } from "../../model/audit/audit-chain.ts";
 import type { AuditedThread, AuditRecord } from "../../ports/ports.ts";
 import type { AuditRow } from "../shared/columns.ts";

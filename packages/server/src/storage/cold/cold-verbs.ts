@@ -1,3 +1,4 @@
+// All operations on cold tables, which both storages share.
 import type {
   AssistantTx,
   CronTx,
