@@ -5,8 +5,9 @@
 //        labels, a new one counts under `other`. A label has at most LABEL_CHARS_MAX characters.
 //   gen-ai-metrics.2. A run that is sent again with more content counts once for each of tokens, duration and cost.
 //   gen-ai-metrics.3. Only model calls have tokens and costs: those of an agent are a sum over its calls.
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { type Bins, countedHistogram, createBins, observe } from "./counted-histogram.ts";
 import type { Prices, Tokens } from "./prices.ts";
 import type { TraceRun } from "../shared/trace-run.ts";
 
@@ -41,59 +42,90 @@ const TOKENS = 1;
 const DURATION = 2;
 const COST = 4;
 
+/** What one set of labels has counted. */
+interface Series {
+  readonly labels: Labels;
+  readonly input: Bins;
+  readonly output: Bins;
+  readonly seconds: Bins;
+  readonly usd: { sender: number; table: number };
+}
+
 export function createGenAiMetrics(registry: Registry, prices: Prices): GenAiMetrics {
-  const registers = [registry];
-  const usage = new Histogram({
+  const all: Series[] = [];
+  countedHistogram(registry, {
     name: "gen_ai_client_token_usage",
     help: "Tokens of model calls, by input and output.",
-    labelNames: [...LABELS, "gen_ai_token_type"],
-    buckets: TOKEN_BUCKETS,
-    registers,
+    bounds: TOKEN_BUCKETS,
+    read: () =>
+      all.flatMap(({ input, labels, output }) => [
+        { labels: { ...labels, gen_ai_token_type: "input" }, bins: input },
+        { labels: { ...labels, gen_ai_token_type: "output" }, bins: output },
+      ]),
   });
-  const duration = new Histogram({
+  countedHistogram(registry, {
     name: "gen_ai_client_operation_duration_seconds",
     help: "Duration of operations of generative AI.",
-    labelNames: LABELS,
-    buckets: SECOND_BUCKETS,
-    registers,
+    bounds: SECOND_BUCKETS,
+    read: () => all.map(({ labels, seconds }) => ({ labels, bins: seconds })),
   });
-  const cost = new Counter({
-    name: "gen_ai_cost_usd_total",
-    help: "Cost of model calls: as the sender reported it, or by the table of PRICES_FILE.",
-    labelNames: [...LABELS, "source"],
-    registers,
-  });
-  const bound = createBound();
+  registerCosts(registry, all);
+  const find = createFinder(all);
   const counted = createCounted();
   return {
     count(run) {
       const call = readCall(run);
       if (call === null) return 0;
-      const labels = bound(call.labels);
+      const series = find(call.labels);
       const byTable = call.reported === null && call.tokens !== null ? prices.cost(call.model, call.tokens) : null; // prices.1
       const usd = call.reported ?? byTable;
       const before = counted(run, DURATION | (call.tokens === null ? 0 : TOKENS) | (usd === null ? 0 : COST));
-      if ((before & DURATION) === 0) duration.observe(labels, call.seconds);
+      if ((before & DURATION) === 0) observe(series.seconds, SECOND_BUCKETS, call.seconds);
       if (call.tokens !== null && (before & TOKENS) === 0) {
-        usage.observe({ ...labels, gen_ai_token_type: "input" }, call.tokens.input);
-        if (call.tokens.output > 0) usage.observe({ ...labels, gen_ai_token_type: "output" }, call.tokens.output);
+        observe(series.input, TOKEN_BUCKETS, call.tokens.input);
+        if (call.tokens.output > 0) observe(series.output, TOKEN_BUCKETS, call.tokens.output);
       }
       if (usd === null || (before & COST) !== 0) return 0;
-      cost.inc({ ...labels, source: byTable === null ? "sender" : "table" }, usd);
+      series.usd[byTable === null ? "sender" : "table"] += usd;
       return usd;
     },
   };
 }
 
+function registerCosts(registry: Registry, all: readonly Series[]): void {
+  const cost = new Counter({
+    name: "gen_ai_cost_usd_total",
+    help: "Cost of model calls: as the sender reported it, or by the table of PRICES_FILE.",
+    labelNames: [...LABELS, "source"],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { labels, usd } of all)
+        for (const source of ["sender", "table"] as const)
+          if (usd[source] > 0) this.inc({ ...labels, source }, usd[source]);
+    },
+  });
+  registry.registerMetric(cost);
+}
+
 /** gen-ai-metrics.1. */
-function createBound(): (labels: Labels) => Labels {
-  const known = new Set<string>();
+function createFinder(all: Series[]): (labels: Labels) => Series {
+  const known = new Map<string, Series>();
+  const add = (labels: Labels): Series => {
+    const [input, output] = [createBins(TOKEN_BUCKETS), createBins(TOKEN_BUCKETS)];
+    const series = { labels, input, output, seconds: createBins(SECOND_BUCKETS), usd: { sender: 0, table: 0 } };
+    all.push(series);
+    return series;
+  };
+  let others: Series | null = null;
   return (labels) => {
     const key = `${labels.gen_ai_operation_name}\0${labels.gen_ai_provider_name}\0${labels.gen_ai_request_model}\0${labels.project}`;
-    if (known.has(key)) return labels;
-    if (known.size >= SERIES_MAX) return OTHERS;
-    known.add(key);
-    return labels;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size >= SERIES_MAX) return (others ??= add(OTHERS));
+    const made = add(labels);
+    known.set(key, made);
+    return made;
   };
 }
 
