@@ -37,6 +37,7 @@ const SPELLINGS: Readonly<Record<string, Json>> = {
   Gemini: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120, cachedContentTokenCount: 60 },
   "Gemini in snake case": { prompt_token_count: 100, candidates_token_count: 20, cached_content_token_count: 60 },
   DeepSeek: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_cache_hit_tokens: 60 },
+  Cohere: { billed_units: { input_tokens: 1 }, tokens: { input_tokens: 100, output_tokens: 20 }, cached_tokens: 60 },
   "AI SDK": { inputTokens: 100, outputTokens: 20, totalTokens: 120, cachedInputTokens: 60 },
 };
 
@@ -50,7 +51,7 @@ describe("usage", () => {
       });
       assert.deepEqual(parseExtra(run).metadata["usage_metadata"], wanted);
     });
-    if (!["Anthropic", "Bedrock"].includes(api))
+    if (!["Anthropic", "Bedrock", "Cohere"].includes(api))
       test(`${api}: in Langfuse's details`, () => {
         const attributes = {
           "langfuse.observation.type": "generation",
@@ -482,6 +483,23 @@ describe("content", () => {
         },
       },
     })),
+    {
+      name: "an answer of AgentCore, with its end beside it",
+      span: {
+        attributes: CHAT,
+        events: [
+          {
+            name: "gen_ai.client.inference.operation.details",
+            attributes: {
+              "gen_ai.output.messages": JSON.stringify([
+                { role: "assistant", content: { message: '[{"text":"Warm."}]', finish_reason: "end_turn" } },
+              ]),
+            },
+          },
+        ],
+      },
+      run: { outputs: { messages: [{ role: "assistant", content: "Warm.", finish_reason: "end_turn" }] } },
+    },
     {
       name: "metadata and tags of Langfuse's newer names",
       span: { attributes: { "langfuse.metadata.team": "core", "langfuse.tags": ["a"] } },

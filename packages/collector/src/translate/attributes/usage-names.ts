@@ -41,6 +41,7 @@ export const COUNTS: readonly CountRow[] = [
       "prompt_token_count",
       "prompt_eval_count",
       "input_text_token_count",
+      "tokens.input_tokens", // Cohere
       "input",
       "prompt",
     ],
@@ -56,6 +57,7 @@ export const COUNTS: readonly CountRow[] = [
       "response_token_count",
       "generation_token_count",
       "eval_count",
+      "tokens.output_tokens", // Cohere
       "output",
       "completion",
     ],

@@ -14,6 +14,11 @@ export function openMessage(item: JsonObject): JsonObject {
   if (item["role"] === undefined && (isObject(item["message"]) || isObject(item["content"])))
     return readLangChain(openReply(item) ?? item);
   if (item["type"] === "message" && typeof item["role"] === "string") return withRest({}, item, TYPE);
+  const { content } = item;
+  if (isObject(content) && typeof content["message"] === "string") {
+    const { message, ...beside } = content; // {message, finish_reason}, of AgentCore
+    return withRest({ ...item, content: message }, beside, NONE);
+  }
   return readLangChain(item);
 }
 
