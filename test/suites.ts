@@ -69,6 +69,10 @@ export const SUITES = {
   rest: files.filter(isRest),
   oldest: OLDEST,
   e2e: files.filter((path) => path.startsWith(BROWSER)),
-  long: [...files.filter(isRest), ...files.filter(isLong), "test/e2e/install.test.ts", "test/e2e/inbox-keys.test.ts"],
+  long: [
+    ...files.filter(isRest),
+    ...files.filter(isLong),
+    ...["image", "install", "inbox-keys"].map((name) => `test/e2e/${name}.test.ts`),
+  ],
   "oldest-long": OLDEST_LONG,
 };

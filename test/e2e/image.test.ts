@@ -4,6 +4,7 @@
 //   image.3. `holdpoint new` in it makes the whole template.
 //   image.4. What tests and installations leave in a clone is in no image.
 //   image.5. deploy/project.Dockerfile makes an image of a project with its locked packages, which serves its graph.
+// The long form installs what `npm ci` in a Dockerfile does. The short one takes the packages of the clone.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
@@ -14,6 +15,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { listContext } from "../harness/image/dockerfile.ts";
 import { buildImage, type Image, missingImages, startImage } from "../harness/image/image.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { buildPackage } from "./build-package.ts";
 
@@ -36,7 +38,8 @@ before(async () => {
   const stages = join(folder, "stages");
   mkdirSync(stages);
   const dockerfile = join(DEPLOY, "Dockerfile");
-  image = await buildImage({ dockerfile, ignore: IGNORE, context: ROOT, images: {}, folder: stages });
+  const packages = IS_LONG ? null : join(ROOT, "node_modules");
+  image = await buildImage({ dockerfile, ignore: IGNORE, context: ROOT, images: {}, folder: stages, packages });
 });
 after(() => removeFolder(folder));
 
@@ -139,6 +142,7 @@ test(
       context: project,
       images: { holdpoint: image },
       folder: stages,
+      packages: null,
     });
     await serveOnce(built, ["serve"], { decisions: [{ type: "approve" }] });
   },

