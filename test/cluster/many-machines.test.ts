@@ -1,4 +1,5 @@
-// Tests of many processes on one database as one server.
+// Tests of many servers on one database as one. They share the process of the test, but nothing else: kills are in
+// test/faults/machines-*.test.ts.
 //   many-machines.1. Waiting calls and streams work whichever process has the run; Last-Event-ID resumes at any of
 //        them.
 //   many-machines.2. A cancellation reaches a run on another machine at once.
@@ -11,14 +12,15 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
-import { call, type TestServer } from "../harness/server.ts";
+import { call } from "../harness/server.ts";
+import type { ServerHere } from "../harness/server-here.ts";
 
 const fleet = new Fleet();
 const { bench } = fleet;
-let [api, other, worker] = [] as unknown as [TestServer, TestServer, TestServer];
+let [api, other, worker] = [] as unknown as [ServerHere, ServerHere, ServerHere];
 before(async () => {
-  [api, worker] = await Promise.all([fleet.start("api"), fleet.start("worker")]);
-  other = await fleet.start("api");
+  [api, worker] = await Promise.all([fleet.startHere("api"), fleet.startHere("worker")]);
+  other = await fleet.startHere("api");
   fleet.use(api);
 });
 after(() => fleet.end());
@@ -108,7 +110,7 @@ test("runs of one thread go one after the other, in their order, and a delayed o
 test("an API process has no runs and a worker serves no calls, but both report their health (many-machines.4)", async () => {
   assert.equal((await call(worker, "GET", "/ok")).status, 200);
   assert.equal((await call(worker, "POST", "/threads", {})).status, 404);
-  const slots = async (server: TestServer): Promise<string | undefined> =>
+  const slots = async (server: ServerHere): Promise<string | undefined> =>
     /^agent_workers_max (\d+)/m.exec((await call(server, "GET", "/metrics")).text)?.[1];
   assert.deepEqual([await slots(api), await slots(worker)], ["0", "10"]);
   await until("nothing waits", async () => /^agent_runs_pending 0$/m.test((await call(api, "GET", "/metrics")).text));
@@ -118,7 +120,7 @@ test("waiting runs are shared fairly, those that resume a pause come first, and 
   const keys = { HOLDPOINT_API_KEYS: "many:key-of-many-1,few:key-of-few-12", HOLDPOINT_MAX_PENDING_RUNS: "25" };
   const own = new Fleet();
   try {
-    const server = await own.start("all", { ...keys, N_JOBS_PER_WORKER: "1" });
+    const server = await own.startHere("all", { ...keys, N_JOBS_PER_WORKER: "1" });
     const as = (name: "many" | "few") => ({ "x-api-key": name === "many" ? "key-of-many-1" : "key-of-few-12" });
     const ask = async (name: "many" | "few", path: string, body: object) => {
       const answer = await call(server, "POST", path, body, as(name));
@@ -166,8 +168,8 @@ test("waiting runs are shared fairly, those that resume a pause come first, and 
 });
 
 test("a stopping API process waits for its callers' runs, within the grace period (many-machines.6)", async () => {
-  const hasty = await fleet.start("api", { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" });
-  const wait = async (at: TestServer) => {
+  const hasty = await fleet.startHere("api", { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" });
+  const wait = async (at: ServerHere) => {
     const thread = await bench.newThread();
     bench.hold(thread, "two");
     const answer = call(at, "POST", `/threads/${thread}/runs/wait`, { assistant_id: "steps", input: {} });

@@ -8,11 +8,13 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "pg";
 import { FULL, questionsIn } from "../harness/faults/fault-server.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
-import { call, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { call, ROOT, temporaryFolder } from "../harness/server.ts";
+import { type ServerHere, startServerHere } from "../harness/server-here.ts";
 
-const THREADS = FULL ? 200 : 12;
+const THREADS = FULL ? 200 : IS_LONG ? 12 : 4;
 
 /**
  * The check runs at a statement, or at the commit, after all statements have succeeded. It refuses every third
@@ -38,14 +40,14 @@ const FORMS = {
     FOR EACH ROW EXECUTE FUNCTION public.refuse()`,
 };
 
-async function start(): Promise<{ readonly server: TestServer; readonly uri: string }> {
+async function start(): Promise<{ readonly server: ServerHere; readonly uri: string }> {
   const uri = await newDatabase();
-  const server = await startServer({
+  const server = await startServerHere({
     dataDir: temporaryFolder(),
     config: join(ROOT, "test", "faults", "graphs", "walk.json"),
     env: { DATABASE_URI: uri },
   });
-  after(() => server.kill());
+  after(() => server.stop());
   return { server, uri };
 }
 
@@ -68,7 +70,7 @@ interface State {
 }
 
 /** Runs a thread to its end with an answer to each question. @returns what a client sees of it */
-async function played(server: TestServer): Promise<unknown> {
+async function played(server: ServerHere): Promise<unknown> {
   const { body } = await call(server, "POST", "/threads", {});
   const path = `/threads/${(body as { readonly thread_id: string }).thread_id}`;
   let request: object = { input: {} };

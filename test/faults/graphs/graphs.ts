@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Annotation, interrupt, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
 
-const FOLDER = process.env["FAULT_TEST_FOLDER"] ?? ".";
+/** Servers of one process may serve several tests in turn. */
+const findFile = (...names: readonly string[]): string => join(process.env["FAULT_TEST_FOLDER"] ?? ".", ...names);
 const GATE_POLL_MS = 2;
 
 function readThreadId(config: LangGraphRunnableConfig): string {
@@ -15,11 +16,11 @@ function readThreadId(config: LangGraphRunnableConfig): string {
 function effect(config: LangGraphRunnableConfig, node: string, value: unknown = null): void {
   const run = config.configurable?.["run_id"] as unknown;
   const line = { thread: readThreadId(config), run, node, value, pid: process.pid };
-  appendFileSync(join(FOLDER, "effects.jsonl"), `${JSON.stringify(line)}\n`);
+  appendFileSync(findFile("effects.jsonl"), `${JSON.stringify(line)}\n`);
 }
 
 async function gate(config: LangGraphRunnableConfig, node: string): Promise<void> {
-  const closed = (thread: string): boolean => existsSync(join(FOLDER, "gates", `${thread}-${node}`));
+  const closed = (thread: string): boolean => existsSync(findFile("gates", `${thread}-${node}`));
   while (closed(readThreadId(config)) || closed("all")) await delay(GATE_POLL_MS);
 }
 

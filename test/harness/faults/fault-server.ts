@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type Answer, type TestServer } from "../server.ts";
+import type { ServerHere } from "../server-here.ts";
 
 /** Long forms run every case as often as the promises say; the short ones fit into `npm run test:rest`. */
 export const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
@@ -52,6 +53,7 @@ export class Bench {
   readonly dataDir: string;
   private readonly env: Readonly<Record<string, string>>;
   private process: TestServer | null = null;
+  private isAdopted = false;
   starts = 0;
 
   constructor(env: Readonly<Record<string, string>> = {}, dataDir?: string) {
@@ -67,9 +69,10 @@ export class Bench {
     return join(this.folder, "fault.json");
   }
 
-  /** Calls go to a server of another owner. */
-  adopt(server: TestServer): void {
-    this.process = server;
+  /** Calls go to a server of another owner, which alone ends it. */
+  adopt(server: ServerHere): void {
+    this.process = server as TestServer;
+    this.isAdopted = true;
   }
 
   get server(): TestServer {
@@ -211,7 +214,7 @@ export class Bench {
   }
 
   async end(): Promise<void> {
-    if (this.process !== null && this.process.process.exitCode === null) await this.process.kill();
+    if (!this.isAdopted && this.process?.process.exitCode === null) await this.process.kill();
     removeFolder(this.folder);
   }
 }

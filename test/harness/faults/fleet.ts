@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { Bench } from "./fault-server.ts";
 import { newDatabase } from "../postgres/databases.ts";
+import type { ServerHere } from "../server-here.ts";
 import { ROOT, startServer, type TestServer } from "../server.ts";
 
 export type Role = "all" | "api" | "worker";
@@ -11,6 +12,7 @@ export class Fleet {
   readonly bench = new Bench();
   private uri: Promise<string> | null;
   private readonly servers = new Set<TestServer>();
+  private readonly here: ServerHere[] = [];
 
   /** @param uri of a database that the test controls */
   constructor(uri?: string) {
@@ -23,7 +25,13 @@ export class Fleet {
   }
 
   async start(role: Role, env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-    const server = await startServer({
+    const server = await startServer(await this.options(role, env));
+    this.servers.add(server);
+    return server;
+  }
+
+  private async options(role: Role, env: Readonly<Record<string, string>>) {
+    return {
       dataDir: join(this.bench.folder, "unused"),
       config: join(ROOT, "test", "faults", "graphs", "langgraph.json"),
       env: {
@@ -33,17 +41,25 @@ export class Fleet {
         LOG_LEVEL: "info",
         ...env,
       },
-    });
-    this.servers.add(server);
+    };
+  }
+
+  /** In the process of the test, at a tenth of the cost: for a file that kills none. */
+  async startHere(role: Role, env: Readonly<Record<string, string>> = {}): Promise<ServerHere> {
+    const { startServerHere } = await import("../server-here.ts");
+    process.env["FAULT_TEST_FOLDER"] = this.bench.folder; // the graphs read it at each step
+    const server = await startServerHere(await this.options(role, env));
+    this.here.push(server);
     return server;
   }
 
   /** Calls of the bench go to this one from now on. */
-  use(server: TestServer): void {
+  use(server: ServerHere): void {
     this.bench.adopt(server);
   }
 
   async end(): Promise<void> {
+    for (const server of this.here) await server.stop();
     for (const server of this.servers) if (server.process.exitCode === null) await server.kill();
     await this.bench.end();
   }
