@@ -20,6 +20,7 @@ import {
   THREADS,
   timeout,
 } from "../harness/faults/histories.ts";
+import { testInLong } from "../harness/long.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 
 test(
@@ -39,7 +40,7 @@ test(
 const CUT_ROUNDS = FULL ? ROUNDS : Math.ceil(GIVEN / 2);
 const FATES: readonly Fate[] = ["before", "after", "during", "all"];
 
-test(
+testInLong(
   `${CUT_ROUNDS} rounds of ${THREADS} threads on PostgreSQL with cuts: every history is linearizable (agent-history.1–3)`,
   { timeout },
   async (t) => {

@@ -18,12 +18,14 @@ import {
   type Fault,
   type Question,
 } from "../harness/faults/fault-server.ts";
+import { IS_LONG } from "../harness/long.ts";
 import type { Answer } from "../harness/server.ts";
 
 const bench = new Bench();
 let killed = 0;
 const LONG = { skip: !FULL && "long form only" };
 const inFull = <T>(...rows: readonly T[]): readonly T[] => (FULL ? rows : []);
+const inLong = <T>(...rows: readonly T[]): readonly T[] => (IS_LONG ? rows : []);
 before(() => bench.start());
 after(async () => {
   console.log(`kill points: ${killed} processes killed, ${bench.starts} started`);
@@ -67,7 +69,7 @@ const WHILE_PAUSING: readonly { readonly point: string; readonly nth?: number; r
     { point: "after commit: superstep", stored: true },
     { point: "before commit: pause", stored: true },
   ),
-  { point: "after commit: pause", stored: true },
+  ...inLong({ point: "after commit: pause", stored: true }),
   ...inFull({ point: "before reply: /runs/wait", stored: true }),
   { point: "after reply: /runs/wait", stored: true },
 ];
@@ -127,7 +129,7 @@ test("killed in the middle of a graph: nodes whose checkpoint is stored do not r
 /** Kill points of a run with an answer: the point, and whether the answer is accepted by then. */
 const WHILE_ANSWERING: readonly { readonly point: string; readonly accepted: boolean }[] = [
   { point: "before commit: accept answer", accepted: false },
-  { point: "after commit: accept answer", accepted: true },
+  ...inLong({ point: "after commit: accept answer", accepted: true }),
   { point: "node: after answer", accepted: true },
   ...inFull({ point: "before commit: end", accepted: true }, { point: "after commit: end", accepted: true }),
 ];
@@ -271,5 +273,5 @@ async function openQuestion(thread: string, value: string): Promise<Question> {
   return question;
 }
 
-const KILLED_MIN = FULL ? 50 : 9;
+const KILLED_MIN = FULL ? 50 : IS_LONG ? 9 : 7;
 test("every row met its fault", () => assert.ok(killed >= KILLED_MIN, `${killed} processes were killed`));

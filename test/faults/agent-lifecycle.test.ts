@@ -57,22 +57,25 @@ test("SIGTERM: waiting calls get their result or a join URL, new runs get 503, e
   assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
 });
 
-test("SIGTERM with a paused run: it drains at once, and the next process takes the answer (agent-lifecycle.1)", async (t) => {
-  // Nothing runs, so a drain that waited for the pause would last an hour.
-  const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
-  const thread = await bench.newThread();
-  await bench.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "ask", input: {} });
-  const asked = await bench.call("GET", "/inbox");
-  assert.ok(asked.text.includes(thread), asked.text);
-  await stopping(bench);
-  assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
-  await bench.start();
-  assert.deepEqual((await bench.call("GET", "/inbox")).body, asked.body, "the same question is open");
-  const answer = { assistant_id: "ask", command: { resume: "yes" } };
-  const ended = await bench.call("POST", `/threads/${thread}/runs/wait`, answer);
-  assert.match(ended.text, /"yes"/);
-  assert.ok(!(await bench.call("GET", "/inbox")).text.includes(thread));
-});
+testInLong(
+  "SIGTERM with a paused run: it drains at once, and the next process takes the answer (agent-lifecycle.1)",
+  async (t) => {
+    // Nothing runs, so a drain that waited for the pause would last an hour.
+    const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
+    const thread = await bench.newThread();
+    await bench.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "ask", input: {} });
+    const asked = await bench.call("GET", "/inbox");
+    assert.ok(asked.text.includes(thread), asked.text);
+    await stopping(bench);
+    assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
+    await bench.start();
+    assert.deepEqual((await bench.call("GET", "/inbox")).body, asked.body, "the same question is open");
+    const answer = { assistant_id: "ask", command: { resume: "yes" } };
+    const ended = await bench.call("POST", `/threads/${thread}/runs/wait`, answer);
+    assert.match(ended.text, /"yes"/);
+    assert.ok(!(await bench.call("GET", "/inbox")).text.includes(thread));
+  },
+);
 
 testInLong("a signal that arrives twice is one: the server drains (agent-lifecycle.1)", async (t) => {
   const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
@@ -179,18 +182,21 @@ test("a wrong configuration: exit code 78, and every problem is listed (agent-li
   assert.deepEqual([nowhere.code, /HOLDPOINT_DATA_DIR: .*ENOTDIR/.test(nowhere.stderr)], [78, true], nowhere.stderr);
 });
 
-test("--print-config shows the effective configuration, without secrets of the environment (agent-lifecycle.4)", async (t) => {
-  const bench = new Bench();
-  t.after(() => bench.end());
-  const canary = "canary-6f1f0c52";
-  const env = { HOLDPOINT_DATA_DIR: bench.dataDir, PORT: "4321", OPENAI_API_KEY: canary, HOLDPOINT_API_KEYS: canary };
-  const { code, stdout, stderr } = await serve(["--print-config"], env);
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /PORT\W+4321/);
-  assert.match(stdout, /N_JOBS_PER_WORKER/);
-  assert.doesNotMatch(stdout + stderr, new RegExp(canary));
-  assert.equal(existsSync(bench.dataDir), false);
-});
+testInLong(
+  "--print-config shows the effective configuration, without secrets of the environment (agent-lifecycle.4)",
+  async (t) => {
+    const bench = new Bench();
+    t.after(() => bench.end());
+    const canary = "canary-6f1f0c52";
+    const env = { HOLDPOINT_DATA_DIR: bench.dataDir, PORT: "4321", OPENAI_API_KEY: canary, HOLDPOINT_API_KEYS: canary };
+    const { code, stdout, stderr } = await serve(["--print-config"], env);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /PORT\W+4321/);
+    assert.match(stdout, /N_JOBS_PER_WORKER/);
+    assert.doesNotMatch(stdout + stderr, new RegExp(canary));
+    assert.equal(existsSync(bench.dataDir), false);
+  },
+);
 
 const WAITING = FULL ? 2000 : 50;
 const RSS_MIB_MAX = 400;

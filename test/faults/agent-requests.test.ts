@@ -16,7 +16,7 @@ import { Bench, each, FULL, pause, seeded, until } from "../harness/faults/fault
 import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, type Answer } from "../harness/server.ts";
-import { IS_LONG } from "../harness/long.ts";
+import { IS_LONG, testInLong } from "../harness/long.ts";
 
 interface Wire {
   readonly request_id: string;
@@ -78,7 +78,7 @@ const POINTS = [
   "after commit: pause",
 ] as const;
 
-for (const point of FULL ? POINTS : POINTS.slice(IS_LONG ? 1 : 2, 3)) {
+for (const point of FULL ? POINTS : IS_LONG ? POINTS.slice(1, 3) : []) {
   test(
     `killed at "${point}" of its creation, the repeated call finds the request (agent-requests.1)`,
     PATIENCE,
@@ -210,7 +210,7 @@ function withSecondEnd({ history, ...watched }: Watched): Watched | null {
   return { ...watched, history: [...history, { ...last, request: second }] };
 }
 
-const [WIDTH, CLIENTS, CALLS] = FULL ? [50, 4, 8] : [10, 4, 8];
+const [WIDTH, CLIENTS, CALLS] = FULL ? [50, 4, 8] : [IS_LONG ? 10 : 6, 4, 8];
 
 /** A person answers a request, and has the answer remembered. @returns the id of the policy */
 async function remember({ send }: Place, group: string): Promise<string> {
@@ -313,7 +313,7 @@ test(
 
 const SHARED_ROUNDS = FULL ? 4 : 1;
 
-test(
+testInLong(
   `${SHARED_ROUNDS * WIDTH} histories of requests on two servers (agent-requests.2)`,
   { timeout: FULL ? 1_800_000 : PATIENCE.timeout },
   async (t) => {

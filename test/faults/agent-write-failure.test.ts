@@ -25,6 +25,7 @@ import {
   within,
 } from "../harness/faults/fault-server.ts";
 import { STRACE, straceEnded } from "../harness/faults/strace.ts";
+import { IS_LONG, testInLong } from "../harness/long.ts";
 import { temporaryFolder } from "../harness/server.ts";
 
 const FOR_EVER = 1_000_000_000;
@@ -301,7 +302,7 @@ function straceRuns(): boolean {
   }
 }
 
-test("a failed sync acknowledges no call (agent-write-failure.3)", { skip: SKIP_SYNCS }, async () => {
+testInLong("a failed sync acknowledges no call (agent-write-failure.3)", { skip: SKIP_SYNCS }, async () => {
   const counting = await syncsUnder([], async () => undefined);
   const atStart = counting.good;
   let [acknowledged, refused] = [0, 0];
@@ -351,7 +352,7 @@ async function syncsUnder(
 }
 
 test("commits that fail now and then lose nothing: every accepted answer is used once (agent-write-failure.3, agent-write-failure.4)", async () => {
-  const threads = FULL ? 200 : 40;
+  const threads = FULL ? 200 : IS_LONG ? 40 : 12;
   const all: { readonly thread: string; accepted: unknown }[] = [];
   for (let at = 0; at < threads; at++) all.push({ thread: (await bench.pause("ask")).thread, accepted: null });
   const met = faultsMet();

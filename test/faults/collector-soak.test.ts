@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { setTimeout as soon } from "node:timers/promises";
 import { type Answer, startBackend, type Upload } from "../fakes/backend.ts";
 import { hexId, protobufRequest, buildSpan } from "../fakes/otlp.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
@@ -87,7 +88,7 @@ function flapping({ index }: Upload): Answer {
   return index % 30 < 24 ? { status: 202 } : (TROUBLES[turn % TROUBLES.length] ?? assert.fail());
 }
 
-for (const mode of ["memory", "durable"] as const)
+for (const mode of IS_LONG ? (["memory", "durable"] as const) : (["durable"] as const))
   test(`${SPANS} spans, ${mode} mode, a backend that comes and goes: batches, memory and files as at the beginning`, async () => {
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-soak-`);
     const backend = await startBackend({ forgets: true });

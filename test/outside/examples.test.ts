@@ -6,7 +6,8 @@
 //        a page must be equal in the output, different ones different. The test ignores times.
 //   examples.3. Each folder of examples/ holds one graph in one file, runs on a server, and is in the table of
 //        examples/README.md.
-//   examples.4. The project of a page runs as the page shows, and passes the page's tests.
+//   examples.4. The project of a page runs as the page shows, and passes the page's tests. test/e2e/follow-pages.test.ts
+//        follows the tutorials, so they are here in the long form.
 // The table of outputs shows that a wrong page cannot be green.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -14,6 +15,7 @@ import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { LocalServer } from "../../packages/holdpoint/src/cli/client/local-server.ts";
+import { testInLong } from "../harness/long.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
@@ -239,7 +241,7 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
       }));
 
   for (const page of PROJECTS)
-    test(`the project of ${page} runs, and its commands print the output on the page (examples.4)`, async (t) => {
+    testInLong(`the project of ${page} runs, and its commands print the output on the page (examples.4)`, async (t) => {
       const folder = writeProject(page);
       t.after(() => removeFolder(folder));
       const server = await startServerHere({ config: join(folder, "langgraph.json") });
@@ -254,7 +256,7 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
     await checkPage("docs/how-to/test-your-graph.md", { url: "http://127.0.0.1:1", dataDir: folder });
   });
 
-  test("the commands of docs/tutorials/first-trace.md print the output on the page (examples.4)", async (t) => {
+  testInLong("the commands of docs/tutorials/first-trace.md print the output on the page (examples.4)", async (t) => {
     const folder = temporaryFolder();
     t.after(() => removeFolder(folder));
     const env = { PATH: process.env["PATH"], HOLDPOINT_DATA_DIR: folder, PORT: "0", HTTP_PORT: "0", TRACES_PORT: "0" };

@@ -14,6 +14,7 @@ import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
 import { readExampleCode } from "../fixtures/how-to.ts";
 import { writeFiles } from "../harness/project.ts";
+import { testInLong } from "../harness/long.ts";
 import { ROOT } from "../harness/server.ts";
 
 // Below the repository, so that the name of the package leads to its own sources.
@@ -46,8 +47,11 @@ async function start(cwd: string, file: string) {
 const mail = { to: "ada@example.com", text: "Hello" };
 const approve = { command: { resume: { decisions: [{ type: "approve" }] } } };
 
-for (const file of ["hono.ts", "express.ts"]) {
-  test(`${file} serves the graph below its path, and the pause survives a restart (how-to.1)`, async () => {
+for (const [file, testIt] of [
+  ["hono.ts", testInLong],
+  ["express.ts", test],
+] as const) {
+  testIt(`${file} serves the graph below its path, and the pause survives a restart (how-to.1)`, async () => {
     const cwd = written("embed.md", file.slice(0, -3));
     const first = await start(cwd, file);
     assert.equal(await (await fetch(new URL("/", first.url))).text(), "The program's own page");

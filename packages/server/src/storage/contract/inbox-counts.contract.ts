@@ -21,7 +21,10 @@ const HOUR = 3_600_000;
 const NOW = 1_800_000_000_000;
 const MANY = 4500;
 
-export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: Makers): void {
+export function inboxCountCases(
+  open: OpenStorage,
+  { newThread, newInterrupt, isSealed }: Makers & { readonly isSealed: boolean },
+): void {
   const put = async (
     storage: Storage,
     items: readonly (readonly [id: string, changes: Partial<Interrupt>])[],
@@ -183,30 +186,34 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
     assert.deepEqual(await members({ scope: [{ key: "team", op: "eq", value: "y" }] }), ['team="y" 1']);
   });
 
-  test("a count of many items is exact, in parts of any index (contract/inbox-counts.3)", async (t) => {
-    const storage = await open(t);
-    const ids = Array.from({ length: MANY }, (_, at) => String(at).padStart(6, "0"));
-    await put(
-      storage,
-      ids.map((id, at) => [id, { createdAt: Math.floor(at / 7), kind: at % 2 === 0 ? "form" : "question" }] as const),
-      { team: "x" },
-    );
-    const rows: readonly (readonly [Partial<InboxQuery>, number])[] = [
-      [{}, MANY],
-      [{ kind: "form" }, MANY / 2],
-      [{ metadata: { team: "x" } }, MANY],
-      [{ metadata: { team: "x" }, kind: "question", createdBefore: 2 }, 7],
-      [{ scope: [{ key: "team", op: "in", value: ["x"] }], node: "none" }, 0],
-    ];
-    for (const [query, expected] of rows) {
-      const { count, tallies } = await countTotals(storage, query);
-      assert.equal(count, expected, JSON.stringify(query));
-      assert.equal(
-        tallies.reduce((sum, tally) => sum + tally.count, 0),
-        expected,
+  test(
+    "a count of many items is exact, in parts of any index (contract/inbox-counts.3)",
+    { skip: isSealed },
+    async (t) => {
+      const storage = await open(t);
+      const ids = Array.from({ length: MANY }, (_, at) => String(at).padStart(6, "0"));
+      await put(
+        storage,
+        ids.map((id, at) => [id, { createdAt: Math.floor(at / 7), kind: at % 2 === 0 ? "form" : "question" }] as const),
+        { team: "x" },
       );
-    }
-  });
+      const rows: readonly (readonly [Partial<InboxQuery>, number])[] = [
+        [{}, MANY],
+        [{ kind: "form" }, MANY / 2],
+        [{ metadata: { team: "x" } }, MANY],
+        [{ metadata: { team: "x" }, kind: "question", createdBefore: 2 }, 7],
+        [{ scope: [{ key: "team", op: "in", value: ["x"] }], node: "none" }, 0],
+      ];
+      for (const [query, expected] of rows) {
+        const { count, tallies } = await countTotals(storage, query);
+        assert.equal(count, expected, JSON.stringify(query));
+        assert.equal(
+          tallies.reduce((sum, tally) => sum + tally.count, 0),
+          expected,
+        );
+      }
+    },
+  );
 }
 
 /** Page by page. */

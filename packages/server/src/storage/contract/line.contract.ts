@@ -85,41 +85,45 @@ async function claimInVain(storage: Storage, claims: number): Promise<void> {
 }
 
 /** Cases for storageContract(). */
-export function lineCases(openStorage: OpenStorage): void {
-  test("no run is overtaken by more runs than waited when it came, whatever the callers do (line.1, line.3, line.5)", async (t) => {
-    const storage = await openStorage(t);
-    const steps = fc.array(step, { minLength: 5, maxLength: 15 });
-    await fc.assert(
-      fc.asyncProperty(steps, async (all) => {
-        let model = new Model();
-        await storage.transaction(async (tx) => {
-          while ((await claim(tx)) !== null); // left by a case that failed
-        });
-        for (const [at, { caller, runs, isAnswer, claims, inVain }] of all.entries()) {
-          if (inVain > 0) await claimInVain(storage, inVain);
-          const before = model;
-          model = await storage.transaction(async (tx) => {
-            const after = before.copy();
-            const name = caller === "someone new" ? `${caller} ${at}` : caller;
-            for (let count = 0; count < runs; count++) after.join(await join(tx, name, isAnswer), isAnswer);
-            for (let count = 0; count < claims; count++) {
-              const runId = await claim(tx);
-              assert.equal(runId === null, after.waiting.size === 0);
-              if (runId !== null) after.claim(runId);
-            }
+export function lineCases(openStorage: OpenStorage, isSealed: boolean): void {
+  test(
+    "no run is overtaken by more runs than waited when it came, whatever the callers do (line.1, line.3, line.5)",
+    { skip: isSealed },
+    async (t) => {
+      const storage = await openStorage(t);
+      const steps = fc.array(step, { minLength: 5, maxLength: 15 });
+      await fc.assert(
+        fc.asyncProperty(steps, async (all) => {
+          let model = new Model();
+          await storage.transaction(async (tx) => {
+            while ((await claim(tx)) !== null); // left by a case that failed
+          });
+          for (const [at, { caller, runs, isAnswer, claims, inVain }] of all.entries()) {
+            if (inVain > 0) await claimInVain(storage, inVain);
+            const before = model;
+            model = await storage.transaction(async (tx) => {
+              const after = before.copy();
+              const name = caller === "someone new" ? `${caller} ${at}` : caller;
+              for (let count = 0; count < runs; count++) after.join(await join(tx, name, isAnswer), isAnswer);
+              for (let count = 0; count < claims; count++) {
+                const runId = await claim(tx);
+                assert.equal(runId === null, after.waiting.size === 0);
+                if (runId !== null) after.claim(runId);
+              }
+              return after;
+            });
+          }
+          const last = await storage.transaction(async (tx) => {
+            const after = model.copy();
+            for (let runId = await claim(tx); runId !== null; runId = await claim(tx)) after.claim(runId);
             return after;
           });
-        }
-        const last = await storage.transaction(async (tx) => {
-          const after = model.copy();
-          for (let runId = await claim(tx); runId !== null; runId = await claim(tx)) after.claim(runId);
-          return after;
-        });
-        assert.equal(last.waiting.size, 0, "all have run");
-      }),
-      { numRuns: 20 },
-    );
-  });
+          assert.equal(last.waiting.size, 0, "all have run");
+        }),
+        { numRuns: 20 },
+      );
+    },
+  );
 
   test("new callers at every claim do not keep a waiting run from its turn (line.3)", async (t) => {
     const storage = await openStorage(t);
