@@ -17,7 +17,7 @@ const NONE: Deadline = { expiresAt: null, onExpiry: null };
 const SECONDS_MAX = 10 * 366 * 24 * 3600;
 
 /** Member of a response schema with the deadline. Only the graph's code writes the schema. */
-const SCHEMA_KEY = "x-holdpoint-deadline";
+export const DEADLINE_MEMBER = "x-holdpoint-deadline";
 
 /** Member of an assistant's metadata with the deadline of its interrupts: `{expires_in_seconds, on_expiry}`. */
 const ASSISTANT_KEY = "interrupt_deadline";
@@ -36,7 +36,7 @@ export function buildDeadline(
   // agent inboxes accept a list of one
   const payload = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value;
   // Compare by name, not by identity: a graph may pass one object as payload and as option.
-  const sources = { schema: responseSchema?.[SCHEMA_KEY], deadline, payload, assistant: assistant[ASSISTANT_KEY] };
+  const sources = { schema: responseSchema?.[DEADLINE_MEMBER], deadline, payload, assistant: assistant[ASSISTANT_KEY] };
   for (const [source, from] of Object.entries(sources)) {
     const found = isJsonObject(from) ? read(from, askedAt) : NONE;
     if (found.expiresAt === null) continue;

@@ -142,7 +142,7 @@ function interruptsAt(known: readonly Interrupt[], checkpointId: string): readon
     if (interrupt.rootCheckpointId !== checkpointId) continue;
     const task = `${interrupt.graphNs} ${interrupt.taskId}`;
     const other = last.get(task);
-    if (other === undefined || other.index < interrupt.index) last.set(task, interrupt);
+    if (other === undefined || other.index <= interrupt.index) last.set(task, interrupt); // the later of two with one number
   }
   return [...last.values()];
 }

@@ -1,5 +1,4 @@
 // Interrupt rows at the end of a run: which interrupts are open after a pause, and after any other end. Pure.
-import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AnswerFailure, AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run } from "../model/model.ts";
 import type { OpenInterrupt, UnusedAnswer } from "../ports/ports.ts";
@@ -7,6 +6,7 @@ import { summarise } from "../wire/interrupt-summary.ts";
 import { excludeAuthors, lostVotes, withoutVotes } from "../model/review/four-eyes.ts";
 import { buildReview } from "../model/review/review-rules.ts";
 import { answerSchema } from "./answer-schema.ts";
+import { findAskedBefore, interruptKey } from "./asked-before.ts";
 import { buildBreakpoint } from "./breakpoint.ts";
 import { buildDeadline } from "./deadline.ts";
 import { readPriority } from "./priority.ts";
@@ -58,8 +58,11 @@ export interface PausedOnThread extends FinishedOnThread {
 export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   const { run, outcome, known, rootCheckpointId, at } = paused;
   const before = new Map(known.filter(({ state }) => state === "open").map((one) => [interruptKey(one), one]));
-  const open = outcome.interrupts.map((raised) => opened(paused, raised, findEarlier(known, raised)));
-  const cleared = open.filter((one) => lostVotes(before.get(interruptKey(one)), one));
+  const open = outcome.interrupts.map((raised) => opened(paused, raised));
+  const cleared = open.flatMap((one) => {
+    const earlier = before.get(interruptKey(one));
+    return earlier !== undefined && lostVotes(earlier, one) ? [earlier] : [];
+  });
   if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
     const { threadId } = run;
     const { assistant, startedBy } = paused;
@@ -69,44 +72,40 @@ export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   }
   const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
   const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));
-  return { open, changed: [...open, ...dropped.map(abandoned)], audit: cleared.map((one) => votesCleared(one, at)) };
+  const raisedAs = new Map(open.map((one) => [interruptKey(one), one.interruptId]));
+  const replaced = dropped.filter((one) => raisedAs.has(interruptKey(one)));
+  const audit = [
+    ...cleared.map((one) => changedBy(run, one, { at, action: "votes_cleared" })),
+    ...replaced.map((one) => changedBy(run, one, { at, action: "abandoned" })),
+  ];
+  return { open, changed: [...dropped.map(abandoned), ...open], audit };
 }
 
-interface Earlier {
-  /** The row of the same interrupt, if it was open already. */
-  readonly before: Interrupt | null;
-  readonly failure: AnswerFailure | null;
+function changedBy(
+  { threadId, runId }: Run,
+  { interruptId }: Interrupt,
+  change: Pick<AuditEntry, "at" | "action">,
+): AuditEntry {
+  return { ...change, threadId, by: "server", via: "server", interruptId, runId, value: null };
 }
 
-function findEarlier(known: readonly Interrupt[], raised: OpenInterrupt): Earlier {
-  const same = known.filter((one) => interruptKey(one) === interruptKey(raised));
-  return {
-    before: same.find(({ state }) => state === "open") ?? null,
-    failure: same.find(({ failure }) => failure !== null)?.failure ?? null,
-  };
-}
-
-function votesCleared({ threadId, interruptId, runId }: Interrupt, at: number): AuditEntry {
-  return { threadId, at, action: "votes_cleared", by: "server", via: "server", interruptId, runId, value: null };
-}
-
-/** Keeps the id, time, assignment and deadline of an open interrupt, and with the same payload its rules and votes (votes.4). */
+/** A question that was open keeps everything but lost votes (votes.4); one with another content is new (asked-before.1). */
 function opened(
-  { run, rootCheckpointId, assistant, startedBy, outdated, at }: PausedOnThread,
+  { run, known, rootCheckpointId, assistant, startedBy, outdated, at }: PausedOnThread,
   { deadline: configured, answers, ...raised }: OpenInterrupt,
-  { before, failure }: Earlier,
 ): Interrupt {
   const source = configured === undefined ? raised : { ...raised, deadline: configured };
-  const { expiresAt, onExpiry } = before ?? buildDeadline(source, assistant, at);
   const { value } = raised;
   const responseSchema = answerSchema({ ...raised, ...(answers === undefined ? {} : { answers }) });
-  const isSame = before !== null && isDeepStrictEqual([value, responseSchema], [before.value, before.responseSchema]);
-  const kept = isSame && outdated.has(before.interruptId) ? withoutVotes(before) : null;
-  const review = isSame ? (kept ?? before).review : buildReview({ value, responseSchema, assistant, startedBy, at });
+  const { interruptId, before, failure } = findAskedBefore(known, { ...raised, responseSchema }, run.runId);
+  const { expiresAt, onExpiry } = before ?? buildDeadline(source, assistant, at);
+  const kept = before !== null && outdated.has(before.interruptId) ? withoutVotes(before) : null;
+  const review =
+    before === null ? buildReview({ value, responseSchema, assistant, startedBy, at }) : (kept ?? before).review;
   const interrupt: Interrupt = {
     ...raised,
     responseSchema,
-    interruptId: before?.interruptId ?? raised.interruptId,
+    interruptId,
     threadId: run.threadId,
     rootCheckpointId: rootCheckpointId ?? raised.checkpointId,
     state: "open",
@@ -204,9 +203,4 @@ function askedAgain(interrupt: Interrupt, failure: AnswerFailure | null, { askAg
 
 function abandoned(interrupt: Interrupt): Interrupt {
   return { ...interrupt, state: "abandoned" };
-}
-
-/** Identity of an interrupt across library versions, which change its id. An open interrupt keeps its id. */
-export function interruptKey({ graphNs, taskId, index }: Pick<Interrupt, "graphNs" | "taskId" | "index">): string {
-  return `${graphNs} ${taskId} ${index}`;
 }

@@ -1,8 +1,8 @@
 // Run commands: run.start, input.respond and state.fork, by the same path as the REST calls that start and resume runs.
 // Invariants:
 //   run-commands.1. An answer counts by the id of its question alone; all answers of a command are taken, or none.
-//   run-commands.2. Input on a paused thread is an answer only when its keys are ids of open questions. Anything else
-//        is new input and gives the questions up: a chat message must not become a decision. A server can be set to
+//   run-commands.2. Input on a paused thread is an answer only when its keys are ids of questions; a closed one is
+//        stale. Anything else is new input and gives the questions up: a chat message must not become a decision. A server can be set to
 //        take any input as the answer of the only open question, but not an input for an older checkpoint.
 //   run-commands.3. The same answers of the same caller again are the success of the first time.
 import { isDeepStrictEqual } from "node:util";
@@ -112,13 +112,13 @@ interface GivenAnswers {
 async function answersIn(agent: AgentContext, threadId: string, input: Json): Promise<GivenAnswers | null> {
   const keys = isJsonObject(input) ? Object.keys(input) : [];
   if (!isJsonObject(input) || keys.length === 0) return null;
-  const open = await agent.storage.read(async (tx) => {
+  const known = await agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
-    return thread?.status === "interrupted" ? tx.interrupts(threadId, "open") : [];
+    return thread?.status === "interrupted" ? tx.interrupts(threadId, null) : [];
   });
-  const isOpen = (key: string): boolean => open.some(({ interruptId }) => interruptId === key);
-  const [first] = open;
-  return first !== undefined && keys.every(isOpen) ? { answers: input, assistantId: first.assistantId } : null;
+  const isQuestion = (key: string): boolean => known.some(({ interruptId }) => interruptId === key); // a closed one is stale
+  const first = known.find(({ state }) => state === "open");
+  return first !== undefined && keys.every(isQuestion) ? { answers: input, assistantId: first.assistantId } : null;
 }
 
 async function startWith(

@@ -1,0 +1,57 @@
+// Asked before: whether a raised interrupt is a question that people have seen (ARCHITECTURE.md, Ids). Pure.
+// Invariants:
+//   asked-before.1. An id stands for one content, the payload and the schema of the answer. So an answer, an address, a
+//        button, a claim, a vote or a default answer given for one content never settles another.
+import { hash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { AnswerFailure, Interrupt } from "../model/model.ts";
+import type { OpenInterrupt } from "../ports/ports.ts";
+import { DEADLINE_MEMBER } from "./deadline.ts";
+
+type Content = Pick<Interrupt, "value" | "responseSchema">;
+
+/** An interrupt as a run raised it, with the schema of its answer. */
+export type Raised = Content & Pick<OpenInterrupt, "interruptId" | "graphNs" | "taskId" | "index">;
+
+export interface AskedBefore {
+  /** Of the question in the inbox. */
+  readonly interruptId: string;
+  /** The open row of the same question. */
+  readonly before: Interrupt | null;
+  readonly failure: AnswerFailure | null;
+}
+
+/**
+ * @param known interrupts of the thread
+ * @param runId the run that raised it
+ */
+export function findAskedBefore(known: readonly Interrupt[], raised: Raised, runId: string): AskedBefore {
+  const same = known.filter((one) => interruptKey(one) === interruptKey(raised));
+  const open = same.find(({ state }) => state === "open") ?? null;
+  const failure = same.find((one) => one.failure !== null && showsTheSame(one, raised))?.failure ?? null;
+  if (open !== null && showsTheSame(open, raised)) return { interruptId: open.interruptId, before: open, failure };
+  const isTaken = known.some((one) => one.interruptId === raised.interruptId && !showsTheSame(one, raised));
+  const interruptId = open !== null || isTaken ? newId(raised, runId) : raised.interruptId; // asked-before.1
+  return { interruptId, before: null, failure };
+}
+
+/** A time that the graph computes anew in each run is no other question: the row keeps its first deadline. */
+function showsTheSame(one: Content, other: Content): boolean {
+  return isDeepStrictEqual([one.value, withoutDeadline(one)], [other.value, withoutDeadline(other)]);
+}
+
+function withoutDeadline({ responseSchema }: Content): Interrupt["responseSchema"] {
+  if (responseSchema === null) return null;
+  const { [DEADLINE_MEMBER]: _deadline, ...rest } = responseSchema;
+  return rest;
+}
+
+/** In the form of the library's ids, by which answers are told from maps of answers. */
+function newId({ interruptId }: Raised, runId: string): string {
+  return hash("sha256", `asked again ${interruptId} ${runId}`).slice(0, 32);
+}
+
+/** Identity of an interrupt across library versions, which change its id. */
+export function interruptKey({ graphNs, taskId, index }: Pick<Interrupt, "graphNs" | "taskId" | "index">): string {
+  return `${graphNs} ${taskId} ${index}`;
+}
