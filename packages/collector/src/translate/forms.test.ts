@@ -20,6 +20,12 @@ const PNG = "data:image/png;base64,iVBORw==";
 /** Form, part of a message, the message that it becomes. */
 const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ["text", { type: "text", text: "Hi" }, says({ type: "text", text: "Hi" })],
+  ["text", { text: { value: "Hi" } }, { role: "assistant", content: "Hi" }],
+  [
+    "text",
+    { type: "text", text: { value: "Hi", annotations: [] } },
+    says({ type: "text", text: "Hi", annotations: [] }),
+  ],
   ["text", { text: "Hi" }, { role: "assistant", content: "Hi" }],
   ["text", { type: "text", content: "Hi" }, { role: "assistant", content: "Hi" }],
   ["text", { type: "output_text", text: "Hi", annotations: [] }, says({ type: "text", text: "Hi", annotations: [] })],
@@ -208,6 +214,7 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ["a message", { message: { role: "model", content: [{ text: "Hello" }] } }, [ANSWER]],
   ["a message", { content: { role: "model", parts: [{ text: "Hello" }] } }, [ANSWER]],
   ["text and calls", { text: "Hello", toolCalls: [] }, [ANSWER]],
+  ["a text of Bedrock", { text: "Hello", usage: {}, finish_reason: "stop" }, [ANSWER]],
   ["a text of Bedrock", { results: [{ outputText: "Hello" }] }, [ANSWER]],
   ["a text of Bedrock", { generation: "Hello" }, [ANSWER]],
   ["inputs, outputs", { outputs: { messages: CHAT } }, CHAT],

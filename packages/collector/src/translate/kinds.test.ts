@@ -484,6 +484,19 @@ describe("content", () => {
       },
     })),
     {
+      name: "Genkit's documents",
+      span: {
+        attributes: {
+          "genkit:metadata:subtype": "retriever",
+          "genkit:output": JSON.stringify({ documents: [{ content: [{ text: "Tea" }], metadata: { page: 1 } }] }),
+        },
+      },
+      run: {
+        type: "retriever",
+        outputs: { documents: [{ page_content: "Tea", metadata: { page: 1 }, type: "Document" }] },
+      },
+    },
+    {
       name: "an answer of AgentCore, with its end beside it",
       span: {
         attributes: CHAT,

@@ -21,6 +21,7 @@ const PROVIDER = sources(
 
 /** Instrumentations' names → the names that the backend's price table uses. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ["az", "azure"],
   ["az.ai.openai", "azure"],
   ["azure.ai.openai", "azure"],
   ["azure_openai", "azure"],

@@ -2,7 +2,8 @@
 // records of memories.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { listWithin, found, type Found, type Subject } from "../messages/content.ts";
-import { joinItems } from "../attributes/indexed.ts";
+import { joinItems, member } from "../attributes/indexed.ts";
+import { readBlocks } from "../forms/block-forms.ts";
 import { unwrapped } from "../forms/members.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { markUsed } from "../messages/unheard-events.ts";
@@ -22,6 +23,7 @@ const QUERY = sources(
 );
 const RERANKED = sources("ai.documents");
 const DOCUMENTS = sources("gen_ai.retrieval.documents");
+const GENKIT_OUTPUT = sources("genkit:output");
 const VECTOR_DOCUMENTS = sources("db.vector.query.response.documents", "ai.ranking");
 
 export function findQuery({ facts }: Subject): Found | null {
@@ -53,6 +55,9 @@ export function documentsFound({ facts, eventContent }: Subject): Found | null {
     const items = joinItems(facts.family(family));
     if (items.length > 0) return found({ documents: items.map((item) => toDocument(unwrapped(item, "document"))) });
   }
+  const answer = member(facts.has(GENKIT_OUTPUT) ? toJson(facts.value(GENKIT_OUTPUT)) : null, "documents");
+  if (Array.isArray(answer) && answer.length > 0)
+    return found({ documents: (answer as readonly Json[]).map(toDocument) });
   if (eventContent.documents.length === 0) return null;
   return markUsed(
     eventContent,
@@ -81,7 +86,7 @@ function toDocument(item: Json): Json {
   const own = jsonWithin(metadata);
   const isApart = isObject(own) && !Object.entries(own).some(([name, one]) => clashes(rest[name], one));
   return {
-    page_content: content ?? "",
+    page_content: Array.isArray(content) ? readBlocks(content as readonly Json[]) : (content ?? ""), // Genkit's parts
     metadata: { ...rest, ...(isApart ? own : own === null ? {} : { metadata: own }) },
     type: "Document",
   };

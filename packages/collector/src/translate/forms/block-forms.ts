@@ -117,7 +117,7 @@ function tellForm(part: JsonObject): BlockForm | undefined {
   if (tool !== null) return BY_NAME.get(tool === "call" ? "tool call" : "tool result");
   const { type } = part;
   if (type !== undefined && type !== null) return undefined;
-  if (typeof part["text"] === "string") return BY_NAME.get("text");
+  if (typeof part["text"] === "string" || textMember(part["text"], "value") !== "") return BY_NAME.get("text");
   return MIMES.some((name) => typeof part[name] === "string") ? BY_NAME.get("media") : undefined;
 }
 
@@ -126,6 +126,10 @@ const MIMES = spell("mime_type", "media_type", "content_type");
 function readText(part: JsonObject): JsonObject | null {
   if (part["thought"] === true) return readReasoning(part);
   const { content, text, type, ...rest } = part;
+  if (isObject(text) && typeof text["value"] === "string") {
+    const { value, ...beside } = text; // {value, annotations}, of OpenAI's Assistants
+    return withRest({ type: "text", text: value }, withRest(rest, beside, NONE), NONE);
+  }
   if (content === undefined) {
     if (type === "text") return text === undefined ? { ...part, text: "" } : part;
     return { type: "text", text: text ?? "", ...rest };
@@ -159,6 +163,7 @@ function readReasoning(part: JsonObject): JsonObject {
 
 const REASONING_TEXT: ReadonlySet<string> = new Set(spell("reasoning_text"));
 const TYPE: ReadonlySet<string> = new Set(["type"]);
+const NONE: ReadonlySet<string> = new Set();
 
 function isEmptyList(value: Json): boolean {
   return Array.isArray(value) && value.length === 0;

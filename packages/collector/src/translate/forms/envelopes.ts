@@ -41,6 +41,8 @@ const INPUT_TEXT = spell("input_text");
 const TEXT_CALLS = spell("tool_calls");
 const INVOKED = ["completion", "generation", "generated_text", ...spell("output_text")];
 const INVOKED_LISTS = ["results", "outputs"];
+/** Beside a text: it is a model's. */
+const ENDS = spell("finish_reason");
 const AROUND: readonly string[] = ["inputs", "outputs", "input", "output", "request", "response", "body", "result"];
 
 export const ENVELOPES: readonly Envelope[] = [
@@ -69,8 +71,8 @@ export const ENVELOPES: readonly Envelope[] = [
   },
   { name: "text and calls (AI SDK, Mastra)", members: TEXT_CALLS, read: readTextAndCalls },
   {
-    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2)",
-    members: [...INVOKED_LISTS, ...INVOKED],
+    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2), Dify",
+    members: [...INVOKED_LISTS, ...INVOKED, ...ENDS],
     read: readInvoked,
   },
   { name: "inputs, outputs, request, response, body around one of these", members: AROUND, read: readWithin },
@@ -265,7 +267,8 @@ function readInvoked(value: JsonObject, { isCall, role }: Reading): Conversation
   const replies = (listIn(value, list) ?? []).map((one) => (isObject(one) ? openInvoked(one) : null));
   if (replies.length > 0 && replies.every((one) => one !== null))
     return buildConversation(value, new Set([list]), replies);
-  const name = INVOKED.find((one) => typeof value[one] === "string");
+  const names = ENDS.some((one) => value[one] !== undefined) ? [...INVOKED, "text"] : INVOKED;
+  const name = names.find((one) => typeof value[one] === "string");
   if (name === undefined) return null;
   const used = new Set([name]);
   const thought = takeThought(value, used);
