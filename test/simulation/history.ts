@@ -52,6 +52,11 @@ export class Simulation {
     await this.close(world);
   }
 
+  async readVersion(): Promise<string> {
+    const { rows } = await this.admin.query<{ readonly server_version: string }>("SHOW server_version");
+    return `PostgreSQL ${rows[0]?.server_version}, Node.js ${process.versions.node}`;
+  }
+
   stop(): Promise<void> {
     return this.admin.end();
   }
@@ -107,8 +112,10 @@ export class Simulation {
   private async close(world: World): Promise<void> {
     for (const process of world.processes) world.kill(process);
     await world.settle();
+    // Most tables were never written to: even their empty DELETE is parsed, planned and run each time.
     const { rows } = await this.admin.query<{ readonly name: string }>(
-      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'holdpoint' AND tablename <> ALL($1)",
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'holdpoint'::regnamespace AND relkind = 'r'
+       AND relname <> ALL($1) AND pg_relation_size(oid) > 0`,
       [KEPT_TABLES],
     );
     await this.admin.query(rows.map(({ name }) => `DELETE FROM holdpoint.${name}`).join("; "));

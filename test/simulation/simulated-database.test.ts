@@ -54,7 +54,7 @@ test(`${SEEDS} seeds keep every law (simulated-database.1)`, { timeout }, async 
     tally.cuts += steps.filter((step) => step.includes(" cut ")).length;
     tally.stops += steps.filter((step) => step.endsWith("killed")).length;
   }
-  t.diagnostic(`seeds from ${FIRST}: ${JSON.stringify(tally)}`);
+  t.diagnostic(`seeds from ${FIRST}, ${await simulation.readVersion()}: ${JSON.stringify(tally)}`);
 });
 
 test(`${REPEATED} seeds make the same history again (simulated-database.2)`, { timeout }, async () => {
