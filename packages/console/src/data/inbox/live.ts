@@ -3,7 +3,8 @@
 //   inbox/live.1. After a gap in the stream, every list reloads.
 //   inbox/live.2. An answered or removed item stays marked in its lists until they reload: nothing vanishes under a
 //        cursor.
-//   inbox/live.3. A first load that overlaps an event repeats.
+//   inbox/live.3. A first load that overlaps an event repeats. A later one, which adds a page to those of its start or
+//        replaces all, has the event applied again when it ends.
 import { useQueryClient, type InfiniteData, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { listen, type StreamState } from "../../api/events.ts";
@@ -91,19 +92,38 @@ function take(queries: QueryClient, event: InboxEvent): void {
   else if (event.type === "updated") recountSoon(); // a follow-up date hides its item
   let known = false;
   queries.setQueriesData<InboxList>({ queryKey: [INBOX, "list"] }, (list) => {
-    if (list === undefined) return list;
-    const pages = list.pages.map((page) => {
-      if (!page.items.some((item) => buildKey(item) === key)) return page;
-      known = true;
-      return { ...page, items: page.items.map((item) => (buildKey(item) === key ? applied(item, event) : item)) };
-    });
-    return known ? { ...list, pages } : list;
+    const changed = applyTo(list, event);
+    known ||= changed !== list;
+    return changed;
   });
+  applyAfterLoad(queries, event); // inbox/live.3
   if (event.type === "added" && !known) reloadSoon(queries);
   if (!known) repeatFirst(queries, [INBOX, "list"]); // inbox/live.3
   invalidate(queries, [INBOX, "item", key]);
   invalidate(queries, [INBOX, "comments", key]);
   invalidate(queries, [INBOX, "audit", event.item.thread_id]);
+}
+
+/** The same list if it does not have the item. */
+function applyTo(list: InboxList | undefined, event: InboxEvent): InboxList | undefined {
+  const key = buildKey(event.item);
+  const hasIt = (page: ListPage): boolean => page.items.some((item) => buildKey(item) === key);
+  if (list === undefined || !list.pages.some(hasIt)) return list;
+  const change = (item: ListedItem): ListedItem => (buildKey(item) === key ? applied(item, event) : item);
+  return {
+    ...list,
+    pages: list.pages.map((page) => (hasIt(page) ? { ...page, items: page.items.map(change) } : page)),
+  };
+}
+
+function applyAfterLoad(queries: QueryClient, event: InboxEvent): void {
+  for (const { queryKey, promise, state } of queries.getQueryCache().findAll({ queryKey: [INBOX, "list"] })) {
+    if (state.data === undefined || state.fetchStatus !== "fetching") continue;
+    void promise?.then(
+      () => queries.setQueryData<InboxList>(queryKey, (list) => applyTo(list, event)),
+      () => undefined,
+    );
+  }
 }
 
 /** Reloads loaded and loading data. */
