@@ -84,6 +84,11 @@ export const VERSIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN type TEXT;
   CREATE TABLE keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL);
   `,
+  // So that a list of few traces does not read all.
+  `
+  CREATE INDEX tags_value ON tags (kind, key, value);
+  CREATE INDEX traces_status ON traces (status, started, trace_id);
+  `,
 ];
 
 export class TraceDatabaseError extends Error {

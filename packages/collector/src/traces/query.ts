@@ -184,17 +184,12 @@ function buildConditions(
       key,
       value,
     );
-  const addHashed = (kind: "metadata" | "tag", key: string, value: string): void =>
-    isSealed
-      ? add(
-          `EXISTS (SELECT 1 FROM tags WHERE tags.trace_id = traces.trace_id AND kind = ?
-                      AND ((key = ? AND value = ?) OR (key = '' AND value = ?)))`,
-          kind,
-          key,
-          value,
-          hashTag([kind, key, value]),
-        )
-      : addTag(kind, key, value);
+  /** Few traces have one: they are found by it. */
+  const addRare = (kind: "metadata" | "tag", key: string, value: string): void => {
+    const sql = "SELECT trace_id FROM tags WHERE kind = ? AND key = ? AND value = ?";
+    if (isSealed) add(`trace_id IN (${sql} UNION ALL ${sql})`, kind, key, value, kind, "", hashTag([kind, key, value]));
+    else add(`trace_id IN (${sql})`, kind, key, value);
+  };
   if (search.project !== null) add("project = ?", search.project);
   if (search.threadId !== null) add("thread_id = ?", search.threadId);
   if (search.status !== null) add("status = ?", search.status);
@@ -205,8 +200,8 @@ function buildConditions(
   if (search.to !== null) add("started < ?", search.to);
   if (search.model !== null) addTag("model", "", search.model);
   if (search.tool !== null) addTag("tool", "", search.tool);
-  if (search.tag !== null) addHashed("tag", "", search.tag);
-  for (const [key, value] of search.metadata) addHashed("metadata", key, value);
+  if (search.tag !== null) addRare("tag", "", search.tag);
+  for (const [key, value] of search.metadata) addRare("metadata", key, value);
   if (search.words.length > 0) {
     const text = search.words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`).join(" AND "); // search-words.1
     add(

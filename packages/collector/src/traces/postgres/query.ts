@@ -4,6 +4,8 @@
 //   postgres/query.2. Counts of projects end at COUNTED_MAX, so that a list costs the same in a large store.
 //   postgres/query.3. A search by words collects what the index of words finds, up to FEW_MAX, and only then walks from
 //        the newest: PostgreSQL cannot tell how many traces have a beginning of a word, and would walk for each.
+//   postgres/query.4. Of several words, the index finds the rarest. For a common one it would read all its entries: such
+//        a word is looked up in the traces that the others have found.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { finalOutputRun, OUTPUT_SIZE } from "../final-output.ts";
@@ -30,7 +32,7 @@ export function createQueries(sql: Sql, of: { readonly cells: SealedCells; reado
   return {
     async search(search) {
       checkSearch(search, isSearched);
-      const { where, parameters } = buildConditions(search);
+      const { where, parameters } = buildConditions(search, await chooseRare(sql, search.words));
       const order = `ORDER BY started DESC, trace_id DESC LIMIT ${search.limit + 1}`;
       const traces = `SELECT ${ITEM} FROM holdpoint_traces.traces ${where}`;
       const few = `SELECT *, count(*) OVER () AS found FROM (${traces} LIMIT ${FEW_MAX + 1}) AS matches ${order}`;
@@ -82,6 +84,29 @@ export function createQueries(sql: Sql, of: { readonly cells: SealedCells; reado
   };
 }
 
+/** A word is common beside one that this many times fewer traces have. */
+const TIMES_RARER = 10;
+
+/** postgres/query.4, as the statistics of the tables have it. */
+async function chooseRare(sql: Sql, words: readonly string[]): Promise<readonly string[]> {
+  if (words.length < 2) return words;
+  const counts = await Promise.all(words.map((word) => estimateTraces(sql, word)));
+  const most = TIMES_RARER * Math.min(...counts);
+  return words.filter((_word, at) => (counts[at] ?? 0) <= most);
+}
+
+async function estimateTraces(sql: Sql, word: string): Promise<number> {
+  const text = "EXPLAIN (FORMAT JSON) SELECT 1 FROM holdpoint_traces.traces WHERE words @@ $1::tsquery";
+  const [row] = await sql.all(text, formatQuery([word]));
+  const found: unknown = row?.["QUERY PLAN"];
+  const plan = (typeof found === "string" ? JSON.parse(found) : found) as readonly [{ readonly Plan: Row }];
+  return Number(plan[0].Plan["Plan Rows"]);
+}
+
+/** search-words.1 */
+const formatQuery = (words: readonly string[]): string =>
+  words.map((word) => `'${word}'${isPrefix(word) ? ":*" : ""}`).join(" & ");
+
 /** The type of dates is no text for the driver. */
 export const DAY = "day::text AS day";
 
@@ -123,10 +148,11 @@ async function findFinal(sql: Sql, cells: SealedCells, at: TraceDay): Promise<Ro
   return row === undefined ? null : readNamed(cells.open("runs", row));
 }
 
-function buildConditions(search: TraceSearch): {
-  readonly where: string;
-  readonly parameters: readonly Parameter[];
-} {
+/** @param rare those of the words that the index finds */
+function buildConditions(
+  search: TraceSearch,
+  rare: readonly string[],
+): { readonly where: string; readonly parameters: readonly Parameter[] } {
   const conditions: string[] = [];
   const parameters: Parameter[] = [];
   const add = (condition: string, ...values: Parameter[]): void => {
@@ -145,10 +171,9 @@ function buildConditions(search: TraceSearch): {
   const tags: Tag[] = search.metadata.map(([key, value]) => ["metadata", key, value]);
   for (const kind of ["model", "tool", "tag"] as const) if (search[kind] !== null) tags.push([kind, "", search[kind]]);
   if (tags.length > 0) add("labels @> ?::text[]", tags.map(hashTag));
-  if (search.words.length > 0) {
-    const text = search.words.map((word) => `'${word}'${isPrefix(word) ? ":*" : ""}`).join(" & "); // search-words.1
-    add("words @@ ?::tsquery", text);
-  }
+  const common = search.words.filter((word) => !rare.includes(word));
+  if (rare.length > 0) add("words @@ ?::tsquery", formatQuery(rare));
+  if (common.length > 0) add("(words @@ ?::tsquery) IS TRUE", formatQuery(common)); // no index takes this form
   if (search.cursor !== null) add("(started, trace_id) < (?, ?)", search.cursor.started, search.cursor.traceId);
   return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
 }

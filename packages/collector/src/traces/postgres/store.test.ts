@@ -63,6 +63,26 @@ test("several processes write one trace at once, and its sums are those of its r
   assert.equal(runs, traces);
 });
 
+test("of several words the index finds the rarest, and the common ones are looked up (postgres/query.4)", async (t) => {
+  const { store, sql } = await open(t);
+  const text = (at: number): string => (at === 7 ? "order walrus" : "order");
+  await store.write(post(...Array.from({ length: 200 }, (_, at) => run(at, at, { inputs: { text: text(at) } }))));
+  await sql.all("ANALYZE holdpoint_traces.traces_20260101");
+  const asked: (readonly unknown[])[] = [];
+  const all: typeof sql.all = sql.all.bind(sql);
+  const record: typeof sql.all = async (...call) => {
+    asked.push(call.slice(1));
+    return all(...call);
+  };
+  Object.assign(sql, { all: record });
+  const find = async (...words: string[]): Promise<readonly unknown[]> => {
+    const { items } = await store.search({ ...ALL, words });
+    return [items.length, asked.at(-1)];
+  };
+  assert.deepEqual(await find("order", "walrus"), [1, ["'walrus':*", "'order':*"]]);
+  assert.deepEqual(await find("order", "run"), [100, ["'order':* & 'run':*"]]);
+});
+
 test("a day goes as a whole after its last change, and a trace that goes on keeps its day (trace-tables.1, trace-tables.2)", async (t) => {
   const at = await open(t);
   await at.store.write(post(run(10, 10, { name: "old" })));
