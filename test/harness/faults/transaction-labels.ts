@@ -54,6 +54,8 @@ function listLabels(sql: string, parameters: readonly unknown[]): readonly strin
     return consumes ? ["consumed"] : [];
   }
   if (/INTO audit|append_audit/.test(sql)) return parameters.includes("cancelled") ? ["cancel"] : [];
+  if (/^UPDATE (?:holdpoint\.)?meta/.test(sql))
+    return parameters.some((parameter) => String(parameter).startsWith("erasure of ")) ? ["erasure"] : [];
   return sql.startsWith("DELETE FROM threads") ? ["delete"] : [];
 }
 
@@ -62,10 +64,11 @@ const ring = new Map((keys === "" ? [] : parseKeys(keys)).map(({ id, key }) => [
 
 /** A parameter as text. A sealed one is deciphered without its place: only labels depend on it. */
 function readText(parameter: unknown): string {
-  const text = String(parameter);
-  const [, id = "", encoded = ""] = /^~1\.([\w-]+)\.(.*)$/s.exec(text) ?? [];
+  const bytes = parameter instanceof Uint8Array ? Buffer.from(parameter) : null; // SQLite
+  const text = bytes?.toString("latin1") ?? String(parameter);
+  const [head = "", id = ""] = /^~1\.([\w-]+)=*\./.exec(text) ?? [];
   const key = ring.get(id);
   if (key === undefined) return text;
-  const parts = Buffer.from(encoded, "base64");
+  const parts = bytes?.subarray(head.length) ?? Buffer.from(text.slice(head.length), "base64");
   return createDecipheriv("aes-256-gcm", key, parts.subarray(0, 12)).update(parts.subarray(28)).toString();
 }

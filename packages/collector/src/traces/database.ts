@@ -16,6 +16,9 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Pages of the index that one step of its merge writes. */
+const MERGED_PAGES = 64;
+
 export interface Database {
   get(sql: string, ...parameters: SQLInputValue[]): Row | null;
   all(sql: string, ...parameters: SQLInputValue[]): readonly Row[];
@@ -25,7 +28,7 @@ export interface Database {
   /** Null, or the reason why writes fail (traces/database.4). */
   readonly problem: () => string | null;
   /** The files hold nothing of deleted rows any more: the index of words merges, and the write-ahead log is empty. */
-  scrub(): void;
+  scrub(): Promise<void>;
   close(): void;
 }
 
@@ -160,8 +163,16 @@ export function openDatabase(folder: string, clock: Clock, log: Log, steps: read
       }
     },
     problem: files.problem,
-    scrub() {
-      connection.exec("INSERT INTO words_index (words_index) VALUES ('optimize')");
+    async scrub() {
+      const merge = prepared(writes, "INSERT INTO words_index (words_index, rank) VALUES ('merge', ?)");
+      const changes = (): number => Number(prepared(reads, "SELECT total_changes() AS n").get()?.["n"]);
+      // Negative: all parts of the index, also a single one. In steps, with the other work of the process in between.
+      for (let pages = -MERGED_PAGES; ; pages = MERGED_PAGES) {
+        const before = changes();
+        merge.run(pages);
+        if (changes() - before < 2) break;
+        await new Promise<void>((resolve) => void setImmediate(resolve));
+      }
       connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     },
     close() {

@@ -1,5 +1,6 @@
 // Tests of the trace store on SQLite: the contract, and what is its own (write.3, write.4, traces/database.1–3 and 5).
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -135,4 +136,33 @@ test("deleted traces are in no file of a stopped store (traces/database.5)", asy
   await store.stop();
   assert.deepEqual(findIn(), []);
   await store.start();
+});
+
+test("the index of words gives up deleted words in steps, with other work in between", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-traces-"));
+  const db = openDatabase(folder, systemClock, log);
+  t.after(() => {
+    db.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const fill = "INSERT INTO words_index (rowid, words) VALUES (?, ?)";
+  for (let part = 0; part < 8; part++)
+    db.transaction(() => {
+      for (let row = part * 250; row < (part + 1) * 250; row++) {
+        const words = Array.from({ length: 30 }, (_, at) => createHash("sha256").update(`${row} ${at}`).digest("hex"));
+        db.run(fill, row, `${words.join(" ")} ${row % 25 === 1 ? `canary${row}` : "kept"}`);
+      }
+    });
+  db.run("DELETE FROM words_index WHERE rowid % 25 = 1");
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => void (turns++, isDone || setImmediate(count));
+  setImmediate(count);
+  await db.scrub();
+  isDone = true;
+  assert.ok(turns > 2, `${turns} turns of the event loop`);
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)).toString("latin1"));
+  assert.ok(files.some((file) => file.includes("kept")) && !files.some((file) => file.includes("canary")));
+  const found = "SELECT count(*) AS n FROM words_index WHERE words_index MATCH ?";
+  assert.deepEqual([db.get(found, "kept")?.["n"], db.get(found, "canary1")?.["n"]], [1920, 0]);
 });
