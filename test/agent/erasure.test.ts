@@ -1,15 +1,13 @@
 // Erasure: canaries in every kind of place, then in no table and in no file. Checked: erase-thread.1, erase-thread.2,
 // cold/erasure.1, erase-person.1, cold/erase-person.2.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { Client } from "pg";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { newBrowser, startOpenIdProvider } from "../harness/sign-in/openid-provider.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
+import { findPlaces } from "../harness/storage/find-places.ts";
 import { newThread, onlyQuestion, until, type TestThread } from "../harness/threads.ts";
 
 /** A word, so that the search index has it, too. */
@@ -37,35 +35,6 @@ async function start(t: TestContext, databaseUri: string, env: Record<string, st
     removeFolder(server.dataDir);
   });
   return server;
-}
-
-/** Files of the data folder and tables of the database that hold a text. */
-async function findPlaces({ dataDir }: ServerHere, databaseUri: string, text: string): Promise<readonly string[]> {
-  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .filter((entry) => readFileSync(join(entry.parentPath, entry.name)).toString("latin1").toLowerCase().includes(text))
-    .map(({ name }) => name);
-  return databaseUri === "" ? files : [...files, ...(await findTables(databaseUri, text))];
-}
-
-async function findTables(databaseUri: string, text: string): Promise<readonly string[]> {
-  const client = new Client(databaseUri);
-  await client.connect();
-  try {
-    const tables = await client.query<{ readonly name: string }>(
-      "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname LIKE 'holdpoint%' ORDER BY 1",
-    );
-    const found: string[] = [];
-    for (const { name } of tables.rows) {
-      const { rowCount } = await client.query(`SELECT 1 FROM ${name} AS t WHERE lower(t::text) LIKE $1 LIMIT 1`, [
-        `%${text}%`,
-      ]);
-      if (rowCount !== 0) found.push(name);
-    }
-    return found;
-  } finally {
-    await client.end();
-  }
 }
 
 const expect200 = async (server: ServerHere, method: string, path: string, body?: unknown): Promise<never> => {
@@ -114,9 +83,9 @@ for (const [storage, openDatabase] of STORAGES)
       const databaseUri = await openDatabase();
       const server = await start(t, databaseUri);
       const [thread, other] = [await fill(server, CANARY), await fill(server, "another8b2c")];
-      const before = await findPlaces(server, databaseUri, CANARY);
+      const before = await findPlaces(server.dataDir, databaseUri, CANARY);
       const planned = await erase(server, thread, true);
-      assert.deepEqual(await findPlaces(server, databaseUri, CANARY), before, "a dry run deletes nothing");
+      assert.deepEqual(await findPlaces(server.dataDir, databaseUri, CANARY), before, "a dry run deletes nothing");
       const erased = await erase(server, thread);
       assert.equal(erased.status, 200, erased.text);
       assert.deepEqual(readPlaces(erased), readPlaces(planned));
@@ -126,7 +95,7 @@ for (const [storage, openDatabase] of STORAGES)
         { threads: 1, runs: 5, crons: 1, webhooks: 1, items: 1 },
       );
       assert.ok(traces >= 3 && audit >= 3, erased.text);
-      assert.deepEqual(await findPlaces(server, databaseUri, CANARY), []);
+      assert.deepEqual(await findPlaces(server.dataDir, databaseUri, CANARY), []);
       assert.equal((await call(server, "GET", "/audit/verify")).body["intact" as never], true);
       assert.equal((await erase(server, thread)).status, 404);
       assert.equal((await call(server, "GET", other.path)).status, 200, "another thread stays");
@@ -141,7 +110,7 @@ test("a repeated erasure deletes what arrived after the thread had gone (erase-t
   const { webhooks, store_items: items, traces = 0 } = readPlaces(await erase(server, thread));
   assert.deepEqual({ webhooks, items }, { webhooks: 1, items: 1 });
   assert.ok(traces >= 3);
-  assert.deepEqual(await findPlaces(server, "", CANARY), []);
+  assert.deepEqual(await findPlaces(server.dataDir, "", CANARY), []);
 });
 
 /** Every identifier of the person has it. */
@@ -241,9 +210,9 @@ for (const [storage, openDatabase] of STORAGES)
     async (t) => {
       const databaseUri = await openDatabase();
       const server = await signedIn(t, databaseUri);
-      const before = await findPlaces(server, databaseUri, PERSON);
+      const before = await findPlaces(server.dataDir, databaseUri, PERSON);
       const planned = await erasePerson(server, true);
-      assert.deepEqual(await findPlaces(server, databaseUri, PERSON), before, "a dry run changes nothing");
+      assert.deepEqual(await findPlaces(server.dataDir, databaseUri, PERSON), before, "a dry run changes nothing");
       assert.deepEqual(
         PLACES.split(" ").filter((place) => planned.places[place] === undefined),
         [],
@@ -254,7 +223,7 @@ for (const [storage, openDatabase] of STORAGES)
       assert.equal((await call(server, "POST", `/people/${NAME}/erase`, {}, apart)).status, 403);
       const { pseudonym, places } = await erasePerson(server, false);
       assert.deepEqual(places, planned.places);
-      assert.deepEqual(await findPlaces(server, databaseUri, PERSON), []);
+      assert.deepEqual(await findPlaces(server.dataDir, databaseUri, PERSON), []);
       assert.match(String(pseudonym), /^erased-[0-9a-f]{12}$/);
       const { body: trail } = await call(server, "GET", `/audit?by=${pseudonym}`, undefined, ROOT);
       assert.ok((trail as { readonly items: readonly object[] }).items.length >= 2);

@@ -145,9 +145,10 @@ export const erasePerson = operation("erasePerson", "post", "/people/{person}/er
     pseudonym: z.string().nullable().describe("null for a dry run"),
     dry_run: z.boolean(),
     places: z.record(z.string(), z.number().int()).describe("table → rows of this call that named the person; traces"),
+    complete: z.boolean().describe("at the end: the last pass over all rows and traces found nothing"),
     next_cursor: z.string().nullable().describe("null at the end"),
   }),
   description:
-    "A call works for a few seconds: call again with next_cursor until it is null. After a crash, begin again.",
+    "A call works for a few seconds: call again with next_cursor until it is null. After a crash, begin again without a cursor: the server knows where it was.",
   refusals: ["person_not_found"],
 });

@@ -212,6 +212,7 @@ const access: Readonly<Record<string, Note>> = {
       pseudonym: "erased-82c1b93d54d4",
       dry_run: false,
       places: { people: 1, sessions: 2, audit: 40, interrupts: 38, traces: 12 },
+      complete: true,
       next_cursor: null,
     },
   },

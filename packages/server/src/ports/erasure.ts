@@ -22,7 +22,10 @@ export interface ErasureTx {
   countItemsLabelled(label: string): Awaitable<number>;
   /** The erasure of this person that has begun and not ended; null for none. */
   personErasure(name: string): Awaitable<PersonErasure | null>;
+  /** Stores it, unless one has begun. */
   beginPersonErasure(name: string, erasure: PersonErasure): Awaitable<void>;
+  /** Stores where the next page begins, unless the erasure has ended. */
+  movePersonErasure(name: string, erasure: PersonErasure): Awaitable<void>;
   endPersonErasure(name: string): Awaitable<void>;
   /** Replaces a person in the next rows, or removes the rows; a dry run only counts. @param place null at the start */
   erasePersonPage(place: ResealPlace | null, names: PersonalNames, page: ErasureOptions): Awaitable<ErasedPage>;
@@ -32,6 +35,21 @@ export interface PersonErasure {
   readonly pseudonym: string;
   /** Name, address, subject, displayed name. */
   readonly identifiers: readonly string[];
+  readonly at: ErasurePlace;
+}
+
+/** Where the next page begins. */
+export interface ErasurePlace {
+  /** From 1. */
+  readonly pass: number;
+  readonly rows: ResealPlace | null;
+  /** Then come traces. */
+  readonly isRowsDone: boolean;
+  readonly traces: string | null;
+  /** What named the person: in all, in this pass, in the pass before. */
+  readonly found: number;
+  readonly foundInPass: number;
+  readonly foundBefore: number;
 }
 
 export interface ErasureOptions {

@@ -3,108 +3,159 @@
 //   erase-person.1. The pseudonym is random, and stored with the identifiers until the end: a call after a crash goes on with the
 //        same one. At the end nothing relates both.
 //   erase-person.2. Sessions end first, so that the person adds nothing meanwhile.
-//   erase-person.3. A call works for a few seconds and says where the next one begins; each page of rows is a transaction,
-//        with the server's other work in between.
-//   erase-person.4. A first call that meets an unfinished erasure ends it as one that found something, with its act.
+//   erase-person.3. A call works for a few seconds; each page of rows is a transaction that also stores where the next one
+//        begins, with the server's other work in between. A caller cannot choose that place.
+//   erase-person.4. The trail says that it has begun, in the transaction of the first change, and how it has ended.
+//   erase-person.5. Passes over all rows and traces repeat until one finds nothing, since rows can come behind the place. After
+//        PASSES_MAX the end says that the last one still found some.
 import { ApiError } from "@holdpoint/base/api-error.ts";
-import { isJsonObject } from "@holdpoint/base/json/json.ts";
-import { createPersonalNames, type PersonalNames } from "@holdpoint/base/personal-names.ts";
+import { isJsonObject, parseJson } from "@holdpoint/base/json/json.ts";
+import { createPersonalNames } from "@holdpoint/base/personal-names.ts";
 import type { AgentContext } from "../context/context.ts";
 import { buildAct } from "../model/audit/build-act.ts";
-import type { Caller } from "../model/model.ts";
-import type { ErasedCounts, ErasedPage, PersonErasure, ResealPlace, Tx } from "../ports/ports.ts";
+import type { AuditEntry, Caller } from "../model/model.ts";
+import type { ErasedCounts, ErasedPage, ErasurePlace, PersonErasure, Tx } from "../ports/ports.ts";
 
 export interface PersonStep {
   readonly person: string;
   readonly dryRun: boolean;
-  /** Null for the first call. */
-  readonly place: ErasurePlace | null;
-}
-
-/** Where the next call begins. */
-export interface ErasurePlace {
-  /** Null once all rows are done: then come traces. */
-  readonly rows: ResealPlace | null;
-  readonly traces: string | null;
-  readonly isRowsDone: boolean;
-  /** Of the calls before. */
-  readonly found: number;
+  /** `next` of the call before; null for the first call. */
+  readonly cursor: string | null;
 }
 
 export interface ErasedStep {
   /** Null for a dry run. */
   readonly pseudonym: string | null;
   readonly places: ErasedCounts;
+  readonly isComplete: boolean;
   /** Null at the end. */
-  readonly next: ErasurePlace | null;
+  readonly next: string | null;
 }
 
-const START: ErasurePlace = { rows: null, traces: null, isRowsDone: false, found: 0 };
+const PASS = { rows: null, isRowsDone: false, traces: null, foundInPass: 0 } as const;
+const START: ErasurePlace = { ...PASS, pass: 1, found: 0, foundBefore: 0 };
+const PASSES_MAX = 3;
 const PAGE_ROWS = 16;
 const WORK_MS = 3000;
 
-/** @throws {ApiError} `person_not_found` if nothing names the person */
+/** @throws {ApiError} `person_not_found` if nothing names the person; `invalid_request` */
 export async function erasePerson(agent: AgentContext, caller: Caller, step: PersonStep): Promise<ErasedStep> {
   const { clock } = agent;
+  const { person, dryRun } = step;
   const places: Record<string, number> = {};
   const add = (place: string, count: number): void => {
     if (count > 0) places[place] = (places[place] ?? 0) + count;
   };
-  const { erasure, isRepeat } = await begin(agent, step, add);
-  const names = createPersonalNames(erasure.identifiers, erasure.pseudonym);
+  let erasure = await (dryRun ? look(agent, step) : begin(agent, caller, { step, add }));
+  const { pseudonym } = erasure;
   const until = clock.monotonic() + WORK_MS;
-  let at = step.place ?? START;
-  do {
-    if (at.isRowsDone) {
-      const page = await agent.traces?.erasePerson(erasure.identifiers, step.dryRun, at.traces);
-      add("traces", page?.traces ?? 0);
-      if ((page?.next ?? null) === null) return await end(agent, caller, { step, erasure, at, places, isRepeat });
-      at = { ...at, traces: page?.next ?? null };
-    } else {
-      const page = await erasePage(agent, names, { at: at.rows, dryRun: step.dryRun });
-      add(page.table, page.rows);
-      at = { ...at, rows: page.next, isRowsDone: page.next === null };
-    }
+  while (!isEnd(erasure.at, dryRun)) {
+    const moved = await advance(agent, { person, dryRun, erasure, add });
+    if (moved === null) return { pseudonym, places, isComplete: true, next: null }; // another call has ended it
+    erasure = moved;
     await new Promise<void>((resolve) => void clock.after(1, resolve)); // erase-person.3
-  } while (clock.monotonic() < until);
-  return { pseudonym: step.dryRun ? null : erasure.pseudonym, places, next: { ...at, found: at.found + sum(places) } };
+    if (clock.monotonic() >= until && !isEnd(erasure.at, dryRun)) {
+      const next = dryRun ? formatPlace(erasure.at) : pseudonym;
+      return { pseudonym: dryRun ? null : pseudonym, places, isComplete: false, next };
+    }
+  }
+  const isComplete = await end(agent, caller, { step, erasure });
+  return { pseudonym: dryRun ? null : pseudonym, places, isComplete, next: null };
 }
 
-const sum = (places: ErasedCounts): number => Object.values(places).reduce((total, count) => total + count, 0);
+/** erase-person.5. */
+const isEnd = ({ pass, foundBefore }: ErasurePlace, dryRun: boolean): boolean =>
+  pass > 1 && (dryRun || foundBefore === 0 || pass > PASSES_MAX);
 
-/** erase-person.1, erase-person.2. */
+/** Of a dry run, whose place comes back from the caller: it only counts. */
+async function look({ storage, newId }: AgentContext, { person, cursor }: PersonStep): Promise<PersonErasure> {
+  const begun = await storage.transaction((tx) => tx.personErasure(person));
+  const erasure = begun ?? (await storage.transaction((tx) => plan(tx, person, newId)));
+  return { ...erasure, at: cursor === null ? START : readPlace(cursor) };
+}
+
+async function plan(tx: Tx, name: string, newId: () => string): Promise<PersonErasure> {
+  const person = await tx.person(name);
+  const identifiers = person === null ? [name] : [name, person.email ?? "", person.subject, person.displayName];
+  return { pseudonym: `erased-${newId().replaceAll("-", "").slice(-12)}`, identifiers, at: START };
+}
+
+type Add = (place: string, count: number) => void;
+
+/** erase-person.1, erase-person.2, erase-person.4. */
 async function begin(
-  { storage, access, newId }: AgentContext,
-  { person: name, dryRun, place }: PersonStep,
-  add: (place: string, count: number) => void,
-): Promise<{ readonly erasure: PersonErasure; readonly isRepeat: boolean }> {
-  const found = await storage.transaction(async (tx) => {
-    const begun = await tx.personErasure(name);
-    const person = await tx.person(name);
-    const own = person === null ? [name] : [name, person.email ?? "", person.subject, person.displayName];
-    const erasure = begun ?? { pseudonym: `erased-${newId().replaceAll("-", "").slice(-12)}`, identifiers: own };
-    const isRepeat = begun !== null && place === null; // erase-person.4
-    if (dryRun) return { erasure, isRepeat, sessions: 0, people: 0 };
-    if (begun === null) await tx.beginPersonErasure(name, erasure);
-    const sessions = await tx.deletePersonSessions(name, null);
-    return { erasure, isRepeat, sessions, people: Number(await tx.deletePerson(name)) };
+  agent: AgentContext,
+  caller: Caller,
+  { step: { person: name, cursor }, add }: { readonly step: PersonStep; readonly add: Add },
+): Promise<PersonErasure> {
+  const { storage, access, newId } = agent;
+  const { erasure, sessions, people } = await storage.transaction(async (tx) => {
+    let begun = await tx.personErasure(name);
+    if (cursor !== null && cursor !== begun?.pseudonym) throw foreignCursor();
+    if (begun === null) {
+      const own = await plan(tx, name, newId);
+      await tx.beginPersonErasure(name, own);
+      begun = (await tx.personErasure(name)) ?? own;
+      if (begun.pseudonym === own.pseudonym)
+        // or another call was first
+        await tx.audit([buildEntry(agent, { caller, person: name, ...own }, "begun")]);
+    }
+    const ended = await tx.deletePersonSessions(name, null);
+    const removed = Number(await tx.deletePerson(name));
+    const found = begun.at.found + ended + removed;
+    const moved = { ...begun, at: { ...begun.at, found } };
+    await tx.movePersonErasure(name, moved);
+    return { erasure: moved, sessions: ended, people: removed };
   });
-  add("sessions", found.sessions);
-  add("people", found.people);
-  if (!dryRun) access?.changes?.ended(name);
-  return found;
+  add("sessions", sessions);
+  add("people", people);
+  access?.changes?.ended(name);
+  return erasure;
 }
 
-function erasePage(
-  { storage }: AgentContext,
-  names: PersonalNames,
-  { at, dryRun }: { readonly at: ResealPlace | null; readonly dryRun: boolean },
-): Promise<ErasedPage> {
-  return storage.transaction(async (tx) => {
-    const page = await tx.erasePersonPage(at, names, { rows: PAGE_ROWS, dryRun });
-    if (!dryRun) await follow(tx, page);
-    return page;
-  });
+interface Advance {
+  readonly person: string;
+  readonly dryRun: boolean;
+  readonly erasure: PersonErasure;
+  readonly add: Add;
+}
+
+/** The next page of rows or traces. @returns null if the erasure has ended */
+async function advance(agent: AgentContext, work: Advance): Promise<PersonErasure | null> {
+  const { person, dryRun, erasure, add } = work;
+  const { storage, traces } = agent;
+  if (!erasure.at.isRowsDone)
+    return storage.transaction(async (tx) => {
+      const stored = dryRun ? erasure : await tx.personErasure(person);
+      return stored === null ? null : erasePage(tx, stored, work);
+    });
+  const { at, identifiers } = erasure;
+  const page = (await traces?.erasePerson(identifiers, dryRun, at.traces)) ?? { traces: 0, next: null };
+  add("traces", page.traces);
+  const counted = count(at, page.traces);
+  const passed = { ...counted, ...PASS, pass: at.pass + 1, foundBefore: counted.foundInPass };
+  const moved = { ...erasure, at: page.next === null ? passed : { ...counted, traces: page.next } };
+  if (!dryRun) await storage.transaction((tx) => tx.movePersonErasure(person, moved));
+  return moved;
+}
+
+const count = (at: ErasurePlace, rows: number): ErasurePlace => ({
+  ...at,
+  found: at.found + rows,
+  foundInPass: at.foundInPass + rows,
+});
+
+async function erasePage(tx: Tx, erasure: PersonErasure, { person, dryRun, add }: Advance): Promise<PersonErasure> {
+  const { at, identifiers, pseudonym } = erasure;
+  const names = createPersonalNames(identifiers, pseudonym);
+  const page = await tx.erasePersonPage(at.rows, names, { rows: PAGE_ROWS, dryRun });
+  const moved = { ...erasure, at: { ...count(at, page.rows), rows: page.next, isRowsDone: page.next === null } };
+  if (!dryRun) {
+    await follow(tx, page);
+    await tx.movePersonErasure(person, moved);
+  }
+  add(page.table, page.rows);
+  return moved;
 }
 
 async function follow(tx: Tx, { threadIds, entries, items }: ErasedPage): Promise<void> {
@@ -113,45 +164,62 @@ async function follow(tx: Tx, { threadIds, entries, items }: ErasedPage): Promis
   for (const threadId of threadIds) await tx.unindexThread(threadId);
 }
 
-interface Ended {
-  readonly step: PersonStep;
-  readonly erasure: PersonErasure;
-  readonly at: ErasurePlace;
-  readonly places: ErasedCounts;
-  readonly isRepeat: boolean;
-}
-
+/** @returns whether the last pass found nothing */
 async function end(
-  { storage, clock, log }: AgentContext,
+  agent: AgentContext,
   caller: Caller,
-  { step: { person, dryRun }, erasure, at, places, isRepeat }: Ended,
-): Promise<ErasedStep> {
-  const { pseudonym } = erasure;
-  const isKnown = isRepeat || at.found + sum(places) > 0;
-  const author = caller.name === person ? { name: pseudonym } : caller;
-  const act = { action: "person_removed", at: clock.now(), subject: pseudonym, fields: { erased: true } } as const;
-  if (!dryRun) await storage.scrub(); // while the row of the erasure is there: a call after a crash does it again
-  if (!dryRun)
+  { step: { person, dryRun }, erasure }: { readonly step: PersonStep; readonly erasure: PersonErasure },
+): Promise<boolean> {
+  const { storage, log } = agent;
+  const { pseudonym, at } = erasure;
+  const isComplete = dryRun || at.foundBefore === 0;
+  const isKnown = at.found > 0;
+  if (!dryRun) {
+    await storage.scrub(); // while the row of the erasure is there: a call after a crash does it again
     await storage.transaction(async (tx) => {
+      if ((await tx.personErasure(person)) === null) return; // another call has ended it
       await tx.endPersonErasure(person);
-      if (isKnown) await tx.audit([buildAct(author, act)]);
+      await tx.audit([buildEntry(agent, { caller, person, pseudonym }, isKnown && (isComplete || "partly"))]);
     });
+  }
   if (!isKnown) throw new ApiError("person_not_found", `Nothing here names ${person}.`);
-  if (dryRun) return { pseudonym: null, places, next: null };
+  if (dryRun) return isComplete;
   await storage.scrub(); // that row has the identifiers
-  log.info("person_erased", { pseudonym, by: author.name });
-  return { pseudonym, places, next: null };
+  log.info("person_erased", { pseudonym, complete: isComplete, by: caller.name === person ? pseudonym : caller.name });
+  return isComplete;
 }
 
-/** A place of a reply, as it comes back. */
-export function isErasurePlace(value: unknown): value is ErasurePlace {
-  if (!isJsonObject(value)) return false;
-  const { rows, traces, isRowsDone, found } = value;
+interface Names {
+  readonly caller: Caller;
+  readonly person: string;
+  readonly pseudonym: string;
+}
+
+/** erase-person.4. */
+function buildEntry(
+  { clock }: AgentContext,
+  { caller, person, pseudonym }: Names,
+  erased: boolean | "begun" | "partly",
+): AuditEntry {
+  const author = caller.name === person ? { name: pseudonym } : caller;
+  return buildAct(author, { action: "person_removed", at: clock.now(), subject: pseudonym, fields: { erased } });
+}
+
+const formatPlace = (place: ErasurePlace): string => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+/** @throws {ApiError} `invalid_request` */
+function readPlace(cursor: string): ErasurePlace {
+  const place = parseJson(Buffer.from(cursor, "base64url").toString());
+  if (!isJsonObject(place)) throw foreignCursor();
+  const { pass, rows, isRowsDone, traces, found, foundInPass, foundBefore } = place;
   const isPlace = rows === null || (isJsonObject(rows) && typeof rows["table"] === "string");
-  return (
-    isPlace &&
-    (traces === null || typeof traces === "string") &&
-    typeof isRowsDone === "boolean" &&
-    typeof found === "number"
-  );
+  const areNumbers = [pass, found, foundInPass, foundBefore].every((one) => typeof one === "number");
+  const isCursor = traces === null || typeof traces === "string";
+  if (!isPlace || !areNumbers || !isCursor || typeof isRowsDone !== "boolean") throw foreignCursor();
+  return place as unknown as ErasurePlace;
+}
+
+function foreignCursor(): ApiError {
+  const message = "must come from a reply of this server";
+  return new ApiError("invalid_request", `cursor ${message}.`, { errors: [{ path: "cursor", message }] });
 }

@@ -160,6 +160,7 @@ export interface ErasedPerson extends Options, Confirmed {
 interface ErasureReply {
   readonly pseudonym: string | null;
   readonly places: Readonly<Record<string, number>>;
+  readonly complete: boolean;
   readonly next_cursor: string | null;
 }
 
@@ -169,20 +170,22 @@ export async function erasePerson(cli: Cli, name: string, options: ErasedPerson)
   if (!dryRun) await confirm(cli, `Erase ${oneLine(name)} everywhere, for good?`, options);
   const places: Record<string, number> = {};
   let pseudonym: string | null = null;
+  let complete = false;
   let cursor: string | null = null;
   do {
     const body: object = { dry_run: dryRun, cursor };
     const reply: ErasureReply = await client.post(`/people/${encodeURIComponent(name)}/erase`, body);
     for (const [place, count] of Object.entries(reply.places)) places[place] = (places[place] ?? 0) + count;
-    ({ pseudonym, next_cursor: cursor } = reply);
+    ({ pseudonym, complete, next_cursor: cursor } = reply);
   } while (cursor !== null);
   if (json === true) {
-    printJson(cli.terminal, { name, pseudonym, dry_run: dryRun, places });
+    printJson(cli.terminal, { name, pseudonym, dry_run: dryRun, places, complete });
     return EXIT.done;
   }
   const list = Object.entries(places).map(([place, count]) => `${place} ${count}`);
   cli.terminal.out(`${dryRun ? "would erase" : "erased"}  ${oneLine(name)}  ${list.join(", ")}\n`);
   if (pseudonym !== null) cli.terminal.out(`is now  ${pseudonym}\n`);
+  if (!complete) cli.terminal.out("The name was still being written: erase once more when its writers have stopped.\n");
   return EXIT.done;
 }
 

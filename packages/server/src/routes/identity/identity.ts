@@ -6,8 +6,7 @@ import { contentHash } from "@holdpoint/base/ids.ts";
 import { parseRoleLimits } from "../../auth/role-limits.ts";
 import { removePerson } from "../../auth/people.ts";
 import { createKey, revokeKey } from "../../auth/stored-keys.ts";
-import { erasePerson, type ErasurePlace, isErasurePlace } from "../../threads/erase-person.ts";
-import { parseJson } from "@holdpoint/base/json/json.ts";
+import { erasePerson } from "../../threads/erase-person.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller, Person, RoleLimits, StoredKey } from "../../model/model.ts";
 import { NO_CONTENT, type AgentRoute, id, json, route } from "../route.ts";
@@ -61,13 +60,9 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.erasePerson, async ({ ids, body: { dry_run: dryRun, cursor }, caller, scope }) => {
       if (scope !== null) throw new ApiError("forbidden", "An erasure reaches all data, and your access is limited.");
-      const place = cursor === null || cursor === undefined ? null : readPlace(cursor);
-      const { pseudonym, places, next } = await erasePerson(agent, caller, {
-        person: id(ids, "person"),
-        dryRun,
-        place,
-      });
-      return json({ pseudonym, dry_run: dryRun, places, next_cursor: next === null ? null : formatPlace(next) });
+      const step = { person: id(ids, "person"), dryRun, cursor: cursor ?? null };
+      const { pseudonym, places, isComplete, next } = await erasePerson(agent, caller, step);
+      return json({ pseudonym, dry_run: dryRun, places, complete: isComplete, next_cursor: next });
     }),
     route(contract.deletePerson, async ({ ids, caller }) => {
       const name = id(ids, "person");
@@ -77,17 +72,6 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       return NO_CONTENT;
     }),
   ];
-}
-
-const formatPlace = (place: ErasurePlace): string => Buffer.from(JSON.stringify(place)).toString("base64url");
-
-/** @throws {ApiError} `invalid_request` */
-function readPlace(cursor: string): ErasurePlace {
-  const place = parseJson(Buffer.from(cursor, "base64url").toString());
-  if (isErasurePlace(place)) return place;
-  throw new ApiError("invalid_request", "cursor must come from a reply of this server.", {
-    errors: [{ path: "cursor", message: "must come from a reply of this server" }],
-  });
 }
 
 /** @param text null: nothing is stored yet */

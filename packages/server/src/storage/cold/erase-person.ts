@@ -24,7 +24,10 @@ const POSTGRES_ONLY: ReadonlySet<string> = new Set(["interrupts.claimed_by"]);
 /** Where the author was: personal, too. */
 const NO_ORIGIN = { address: "", userAgent: null };
 
-type PersonVerbs = Pick<ErasureTx, "personErasure" | "beginPersonErasure" | "endPersonErasure" | "erasePersonPage">;
+type PersonVerbs = Pick<
+  ErasureTx,
+  "personErasure" | "beginPersonErasure" | "movePersonErasure" | "endPersonErasure" | "erasePersonPage"
+>;
 
 export function personErasureVerbs(sql: ColdSql): PersonVerbs {
   const { schema } = sql;
@@ -33,7 +36,10 @@ export function personErasureVerbs(sql: ColdSql): PersonVerbs {
       const text = (await sql.get(`SELECT value FROM ${schema}meta WHERE key = ?`, BEGUN + name))?.["value"];
       return typeof text === "string" ? (JSON.parse(text) as PersonErasure) : null;
     },
-    beginPersonErasure: (name, erasure) => putMeta(sql, BEGUN + name, JSON.stringify(erasure)),
+    beginPersonErasure: (name, erasure) => putMeta(sql, BEGUN + name, JSON.stringify(erasure), "NOTHING"),
+    async movePersonErasure(name, erasure) {
+      await sql.count(`UPDATE ${schema}meta SET value = ? WHERE key = ?`, JSON.stringify(erasure), BEGUN + name);
+    },
     endPersonErasure: (name) => sql.run(`DELETE FROM ${schema}meta WHERE key = ?`, BEGUN + name),
     async erasePersonPage(place, names, { rows: limit, dryRun }) {
       const at = place !== null && isKnown(place) ? place : { table: TABLE_NAMES[0] ?? "", after: null };

@@ -5,6 +5,7 @@
 //   contract/erasure.2. Deliveries that name a text are found by page, sealed ones too.
 //   contract/erasure.4. A person is replaced on every page, a dry run only counts, and the chain verifies with an older anchor if
 //        each changed entry is noted: without the note it is a fault.
+//   contract/erasure.5. Of an erasure that has begun only the place changes, and nothing brings back one that has ended.
 //   contract/erasure.3. Items are found by one label of their namespace, whole, wherever it stands.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,6 +37,12 @@ const ANOTHER = {
   groups: [],
   createdAt: 1,
   seenAt: 1,
+};
+
+const BEGUN = {
+  pseudonym: "erased-1",
+  identifiers: ["zoe@example.com"],
+  at: { pass: 1, rows: null, isRowsDone: false, traces: null, found: 0, foundInPass: 0, foundBefore: 0 },
 };
 
 export function erasureCases(open: OpenStorage): void {
@@ -98,7 +105,7 @@ export function erasureCases(open: OpenStorage): void {
     assert.equal(await storage.read((tx) => tx.countItemsLabelled("a")), 3);
   });
 
-  test("a person is replaced on every page, and the chain verifies (contract/erasure.4)", async (t) => {
+  test("a person is replaced on every page, and the chain verifies (contract/erasure.4, contract/erasure.5)", async (t) => {
     const storage = await open(t);
     const names = createPersonalNames(["zoe@example.com"], "erased-1");
     const thread = { ...newThread(), metadata: { owner: "zoe@example.com" } };
@@ -119,7 +126,7 @@ export function erasureCases(open: OpenStorage): void {
       await tx.audit([entry("zoe@example.com"), entry("bob"), entry("zoe@example.com")]);
       const item = { key: "k", value: {}, createdAt: 1, updatedAt: 1, ttlMs: null, expiresAt: null };
       await tx.putStoreItem({ ...item, namespace: ["a"], key: "zoe@example.com" }, []);
-      await tx.beginPersonErasure("zoe@example.com", { pseudonym: "erased-1", identifiers: ["zoe@example.com"] });
+      await tx.beginPersonErasure("zoe@example.com", BEGUN);
     });
     const anchor = await storage.read((tx) => tx.auditHeads());
     const pages = async (dryRun: boolean): Promise<readonly ErasedPage[]> => {
@@ -165,8 +172,14 @@ export function erasureCases(open: OpenStorage): void {
     await storage.transaction((tx) => tx.noteErasedEntry(second));
     const report = await verifyAudit({ storage }, anchor);
     assert.deepEqual([report.faults, report.erased, report.deleted], [[], 2, 0]);
-    assert.notEqual(await storage.read((tx) => tx.personErasure("zoe@example.com")), null);
+    const stored = () => storage.read((tx) => tx.personErasure("zoe@example.com"));
+    await storage.transaction((tx) => tx.beginPersonErasure("zoe@example.com", { ...BEGUN, pseudonym: "erased-2" }));
+    assert.deepEqual(await stored(), BEGUN);
+    const moved = { ...BEGUN, at: { ...BEGUN.at, isRowsDone: true } };
+    await storage.transaction((tx) => tx.movePersonErasure("zoe@example.com", moved));
+    assert.deepEqual(await stored(), moved);
     await storage.transaction((tx) => tx.endPersonErasure("zoe@example.com"));
-    assert.equal(await storage.read((tx) => tx.personErasure("zoe@example.com")), null);
+    await storage.transaction((tx) => tx.movePersonErasure("zoe@example.com", moved));
+    assert.equal(await stored(), null);
   });
 }
