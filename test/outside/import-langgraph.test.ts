@@ -58,6 +58,16 @@ test("a team moves with its questions open, and each can be answered (import-lan
     const list = await listItems();
     return list.length === 4 ? list : undefined;
   });
+  const { body: acts } = await call(server, "GET", "/audit?action=data_imported");
+  assert.deepEqual(
+    (acts as { readonly items: readonly { title: string; value: { threads: number } }[] }).items.map(
+      ({ title, value: { threads } }) => [title, threads],
+    ),
+    [
+      ["LangGraph's tables", 0],
+      ["LangGraph's tables", 5],
+    ],
+  );
   for (const { way, id, history, open } of seeded) {
     const named = ({ thread_id: thread, metadata }: Item): boolean =>
       thread === id || metadata["langgraph_thread_id"] === id;
