@@ -61,7 +61,7 @@ const BEGIN_MS = Date.UTC(2026, 9, 1);
 /** Turns of the event loop until what a step caused has come to rest. */
 const TURNS = 4;
 /** A look costs PostgreSQL as much as a statement: on a busy machine each is later than the one before. */
-const LOOK_AGAIN_MS = { first: 2, most: 32 };
+const LOOK_AGAIN_MS = { first: 1, most: 32 };
 /** A near timer comes before a statement more often than a far one. */
 const TIMER_CHANCES = { near: 0.2, far: 0.01 };
 const NEAR_MS = 50;
