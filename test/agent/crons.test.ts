@@ -61,6 +61,7 @@ suite("a cron", () => {
       assistant_id: assistant?.assistant_id,
       thread_id: null,
       user_id: null,
+      disabled_reason: null,
       schedule: "30 9 * * MON-FRI",
       timezone: "Europe/Berlin",
       end_time: "2099-01-01T00:00:00.000Z",

@@ -1,11 +1,13 @@
 // Nobody answers in the name of another: the table "channel × attack".
 //   who-answers.1. A message that was no answer to its sender answers no question with review rules.
+//   who-answers.2. A cron answers no question and continues no breakpoint: nobody decides on a schedule.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { INPUTS, observeOutcome } from "../harness/channels/channels.ts";
-import { askOn, asWho, post, startWorld } from "../harness/channels/world.ts";
+import { askOn, asWho, post, read, startWorld } from "../harness/channels/world.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call } from "../harness/server.ts";
+import { until } from "../harness/threads.ts";
 
 const world = await startWorld();
 after(() => world.close());
@@ -45,4 +47,45 @@ suite("the assistant says that input is the answer (who-answers.1)", PATIENCE, a
       assert.deepEqual([result, item.answered?.by], ["answered", "ann"], text);
     }
   });
+});
+
+suite("a cron on a thread that waits (who-answers.2)", PATIENCE, () => {
+  const EVERY_SECOND = "* * * * * *";
+  const answer = { input: { approved: true }, on_paused: "answer" };
+
+  test("cannot be told to answer, when it is made or changed", async () => {
+    const asked = await askOn(world, "Pay?");
+    const path = `/threads/${asked.threadId}/runs/crons`;
+    const cron = { assistant_id: "echo", schedule: EVERY_SECOND, enabled: false };
+    const refused = await post(world, "ann", path, { ...cron, ...answer });
+    assert.deepEqual([refused.status, refused.body["code"]], [422, "invalid_request"], refused.text);
+    const made = await post(world, "ann", path, cron);
+    const changed = await call(world, "PATCH", `/runs/crons/${String(made.body["cron_id"])}`, answer, asWho("ann"));
+    assert.deepEqual([changed.status, changed.body["code"]], [422, "invalid_request"], changed.text);
+  });
+
+  const answering = newAssistant({ on_paused: "answer" });
+  for (const { name, assistant, input } of [
+    { name: "an input that its assistant takes as an answer", assistant: answering, input: { approved: true } },
+    { name: "a continuation of a breakpoint", assistant: "compiled", input: null },
+  ])
+    test(`does nothing with ${name}`, async () => {
+      const assistantId = await assistant;
+      const { body: made } = await post(world, "starter", "/threads", {});
+      const threadId = String(made["thread_id"]);
+      const start = { assistant_id: assistantId, input: { payload: "Pay?", visited: [] } };
+      await post(world, "starter", `/threads/${threadId}/runs/wait`, start);
+      const before = await read(world, `/threads/${threadId}/state`);
+      const cron = { assistant_id: assistantId, input, schedule: EVERY_SECOND };
+      const { body } = await post(world, "ann", `/threads/${threadId}/runs/crons`, cron);
+      const due = String(body["next_run_date"]);
+      await until("its tick is over", async () => {
+        const { body: now } = await read(world, `/runs/crons/${String(body["cron_id"])}`);
+        return now["next_run_date"] === due ? undefined : true;
+      });
+      await call(world, "DELETE", `/runs/crons/${String(body["cron_id"])}`, undefined, asWho("ann"));
+      assert.deepEqual(await read(world, `/threads/${threadId}/state`), before);
+      const { body: audit } = await read(world, `/threads/${threadId}/audit`);
+      assert.deepEqual(audit["items"], []);
+    });
 });

@@ -35,6 +35,10 @@ const withoutEffect = runBody.pick({ if_not_exists: true, on_disconnect: true, f
 const cronBody = runMembers
   .extend({
     ...withoutEffect,
+    on_paused: z
+      .enum(["abandon", "reject", "enqueue"])
+      .nullish()
+      .describe("effect on a thread that waits for a person; a cron answers nothing"),
     schedule,
     timezone: timezone.optional(),
     end_time: time.nullish().describe("no run starts at or after this time"),
@@ -63,12 +67,21 @@ const FIELDS = [
   "end_time",
   "enabled",
   "on_run_completed",
+  "disabled_reason",
   "next_run_date",
   "payload",
   "metadata",
   "created_at",
   "updated_at",
   "now",
+] as const;
+
+export const DISABLED_REASONS = [
+  "caller_gone",
+  "assistant_not_found",
+  "thread_not_found",
+  "cron_schedule_invalid",
+  "invalid_request",
 ] as const;
 
 export const cron = z
@@ -82,6 +95,7 @@ export const cron = z
     end_time: z.string().nullable(),
     enabled: z.boolean(),
     on_run_completed: z.enum(["delete", "keep"]),
+    disabled_reason: z.enum(DISABLED_REASONS).nullable().describe("why the server disabled it"),
     next_run_date: z.string().nullable(),
     payload: z.record(z.string(), z.unknown()),
     metadata: z.record(z.string(), z.unknown()),
@@ -166,7 +180,14 @@ export const patchCron = operation("patchCron", "patch", "/runs/crons/{cron_id}"
   summary: "Update a cron; omitted fields keep their value, metadata merges one level deep",
   body: cronPatch,
   reply: cron,
-  refusals: ["cron_not_found", "assistant_not_found", "cron_schedule_invalid", "node_unknown", "webhook_refused"],
+  refusals: [
+    "cron_not_found",
+    "assistant_not_found",
+    "thread_not_found",
+    "cron_schedule_invalid",
+    "node_unknown",
+    "webhook_refused",
+  ],
 });
 
 export const deleteCron = operation("deleteCron", "delete", "/runs/crons/{cron_id}", {

@@ -205,7 +205,7 @@ export const auditEntry = z
       ),
     entry_kind: z.enum(["decision", "act"]).describe("about a question, or an administrative act"),
     by: z.string(),
-    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email", "policy", "cli"]),
+    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email", "policy", "cli", "cron"]),
     address: z.string().nullable(),
     user_agent: z.string().nullable(),
     policy_id: z.string().optional().describe("the policy that answered for its author; via is policy then"),

@@ -14,8 +14,6 @@ import { writeToken } from "@holdpoint/notify/links/link-token.ts";
 import { signedInteraction } from "../../fakes/slack/fake-slack.ts";
 import { connect, data, message, sending } from "../../gateways/a2a-client.ts";
 import { verb } from "../cli.ts";
-import { call } from "../server.ts";
-import { until } from "../threads.ts";
 import {
   type Asked,
   asWho,
@@ -238,28 +236,6 @@ const a2aInput: Channel = {
   send: (world, asked, sent) => sendOverA2a(world, asked, sent, ANSWER),
 };
 
-const cronInput: Channel = {
-  ...AS_INPUT,
-  says: (value) => value !== null,
-  name: "input of a cron, on_paused answer",
-  async send(world, { threadId, assistant }, { who, value }) {
-    const cron = { assistant_id: assistant, input: value, on_paused: "answer", schedule: "* * * * * *" };
-    const made = await post(world, who, `/threads/${threadId}/runs/crons`, cron);
-    if (made.status !== 200) return toReply(made);
-    const { cron_id: id, next_run_date: due } = made.body as {
-      readonly cron_id: string;
-      readonly next_run_date: string;
-    };
-    await until("its tick is over", async () => {
-      const { body } = await post(world, who, "/runs/crons/search", { thread_id: threadId });
-      const [one] = body as readonly { readonly next_run_date: string }[];
-      return one?.next_run_date === due ? undefined : true;
-    });
-    await call(world, "DELETE", `/runs/crons/${id}`, undefined, asWho(who));
-    return toReply(made);
-  },
-};
-
 const a2a: Channel = {
   name: "A2A",
   says: anything,
@@ -353,7 +329,6 @@ export const CHANNELS: readonly Channel[] = [
   a2a,
   mcpInput,
   a2aInput,
-  cronInput,
   slack,
   link,
 ];

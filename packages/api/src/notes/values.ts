@@ -90,6 +90,7 @@ export const cronExample = {
   end_time: null,
   enabled: true,
   on_run_completed: "delete",
+  disabled_reason: null,
   next_run_date: "2026-01-16T08:00:00.000Z",
   payload: { input: { some_text: "daily report" } },
   metadata: {},

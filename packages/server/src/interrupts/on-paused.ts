@@ -8,10 +8,11 @@
 //     answer.
 //   on-paused.4. Whoever answers a question with review rules says so: the choice of the assistant makes no input the
 //     answer to one. Its sender may not know of the question.
+//   on-paused.5. A schedule decides nothing: the run of a cron answers no question and continues no breakpoint.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import type { Interrupt, MultitaskStrategy, OnPaused, Thread } from "../model/model.ts";
+import type { AuditVia, Interrupt, MultitaskStrategy, OnPaused, Thread } from "../model/model.ts";
 import { serializeInterrupt } from "../wire/api-objects.ts";
 import { openInterrupts } from "./problem-details.ts";
 import type { Intent } from "./run-intent.ts";
@@ -32,6 +33,7 @@ export interface PausedCall {
   /** Metadata of its assistant. */
   readonly assistant: JsonObject;
   readonly answerBytesMax: number;
+  readonly via: AuditVia | undefined;
 }
 
 export interface PausedDecision {
@@ -43,9 +45,11 @@ export interface PausedDecision {
 
 /** @throws {ApiError} `thread_paused`, `answer_ambiguous`, `answer_too_large` */
 export function decideOnPaused(call: PausedCall): PausedDecision {
-  const { thread, intent, onPaused, multitaskStrategy, assistant } = call;
-  const goesThrough = intent.kind === "resume" || intent.kind === "continue"; // on-paused.2
-  if (thread.status !== "interrupted" || goesThrough) return { intent, waits: false };
+  const { thread, intent, onPaused, multitaskStrategy, assistant, via } = call;
+  if (thread.status !== "interrupted") return { intent, waits: false };
+  if (via === "cron" && intent.kind === "continue" && thread.pause === "breakpoint")
+    throw paused(call, "and a cron continues no breakpoint"); // on-paused.5
+  if (intent.kind === "resume" || intent.kind === "continue") return { intent, waits: false }; // on-paused.2
   const own = onPaused ?? (multitaskStrategy === "reject" ? "reject" : null);
   const policy = own ?? readOnPaused(assistant) ?? "abandon"; // on-paused.1
   switch (policy) {
@@ -65,6 +69,7 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
 /** on-paused.3. @param isOwnChoice the call itself says that its input is the answer */
 function inputAsAnswer(call: PausedCall, isOwnChoice: boolean): Intent {
   const { thread, known, intent, answerBytesMax } = call;
+  if (call.via === "cron") throw paused(call, "and a cron answers no question"); // on-paused.5
   if (intent.kind !== "input") throw paused(call, "and only an input can be its answer");
   const open = openInterrupts(thread, known);
   const [only] = open;

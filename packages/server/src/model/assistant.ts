@@ -39,7 +39,9 @@ export interface Cron {
   readonly nextAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The creator. Runs of the cron have the same identity and reach. */
+  /** Why the server disabled the cron; null if it did not. */
+  readonly disabledReason: string | null;
+  /** Whoever made or changed it last. Runs of the cron have the same identity and reach. */
   readonly caller: Caller;
   readonly reach: { readonly threads: Scope; readonly assistants: Scope };
 }

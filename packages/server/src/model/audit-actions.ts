@@ -45,6 +45,7 @@ export const ACTS = [
   "assistant_deleted",
   "cron_created",
   "cron_updated",
+  "cron_disabled",
   "cron_deleted",
   "thread_deleted",
   "threads_pruned",

@@ -133,7 +133,18 @@ export interface AnswerRecord {
 export type AuditAction = DecisionAction | ActAction;
 
 /** Channel of an action. */
-export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a" | "slack" | "email" | "policy" | "cli";
+export type AuditVia =
+  | "api"
+  | "inbox"
+  | "deadline"
+  | "server"
+  | "mcp"
+  | "a2a"
+  | "slack"
+  | "email"
+  | "policy"
+  | "cli"
+  | "cron";
 
 export interface AuditEntry {
   readonly threadId: string;

@@ -1,16 +1,19 @@
 // Routes of crons: parse → operation → reply.
 import * as contract from "@holdpoint/api/crons.ts";
+import { parse } from "@holdpoint/api/operation.ts";
+import { runBody } from "@holdpoint/api/runs.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { toAccessValue } from "../auth/handler-value.ts";
-import type { Ask, Reach } from "../auth/authorize.ts";
+import type { Reach } from "../auth/authorize.ts";
 import type { AgentContext } from "../context/context.ts";
-import { askForRights, type AskedRun } from "../threads/bypass.ts";
+import { askForRights } from "../threads/bypass.ts";
 import {
   type CronPatch,
   type NewCron,
   countCrons,
   createCron,
   deleteCron,
+  onlyDisables,
   patchCron,
   requireCron,
   searchCrons,
@@ -24,12 +27,13 @@ import { type AgentRoute, type Call, NO_CONTENT, id, json, paginationHeaders, ro
 export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.createCron, async (call) => {
-      const reach = await reachOfRuns(agent, call);
+      const reach = await reachOfRuns(agent, call, selectPayload(call.body), null);
       return json(serializeCron(await createCron(agent, { ...call, reach }, newCron(call.body, null))));
     }),
     route(contract.createThreadCron, async (call) => {
-      const reach = await reachOfRuns(agent, call);
-      const given = newCron(call.body, id(call.ids, "thread_id"));
+      const threadId = id(call.ids, "thread_id");
+      const reach = await reachOfRuns(agent, call, selectPayload(call.body), threadId);
+      const given = newCron(call.body, threadId);
       return json(serializeCron(await createCron(agent, { ...call, reach }, given)));
     }),
     route(contract.searchCrons, async ({ body, scope }) => {
@@ -48,13 +52,7 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       const cronId = id(ids, "cron_id");
       return json(serializeCron(await agent.storage.transaction((tx) => requireCron(tx, cronId, scope))));
     }),
-    route(contract.patchCron, async ({ ids, body, scope, ask, caller }) => {
-      const cronId = id(ids, "cron_id");
-      const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
-      const given = { before: body.interrupt_before, after: body.interrupt_after };
-      await requireMayDisable(agent, ask, { assistantId, threadId, ...given });
-      return json(serializeCron(await patchCron(agent, { caller, scope }, cronId, toPatch(body))));
-    }),
+    route(contract.patchCron, async (call) => json(serializeCron(await changeCron(agent, call)))),
     route(contract.deleteCron, async ({ ids, caller }) => {
       await deleteCron(agent, caller, id(ids, "cron_id"));
       return NO_CONTENT;
@@ -62,22 +60,41 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
   ];
 }
 
-/** The right to create crons does not include the right to start runs, so both are authorized. */
-async function reachOfRuns(agent: AgentContext, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
-  const given = { before: body.interrupt_before, after: body.interrupt_after };
-  await requireMayDisable(agent, ask, { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null, ...given });
-  const value = toAccessValue("threads:create_run", { ids, query: {}, body: selectPayload(body) });
-  return buildReach(agent, await ask("threads:create_run", value), body.assistant_id, ask);
+/** A change of the cron's payload meanwhile has rights of its own: they are asked anew. */
+async function changeCron(agent: AgentContext, call: Call<unknown, contract.CronPatchBody>): Promise<Cron> {
+  const { ids, body, scope, caller } = call;
+  const cronId = id(ids, "cron_id");
+  const patch = toPatch(body);
+  for (;;) {
+    const { payload: before, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
+    const after = { ...before, ...patch.payload };
+    const taken = onlyDisables(patch) ? null : { before, reach: await reachOfRuns(agent, call, after, threadId) };
+    const changed = await patchCron(agent, { caller, scope, taken }, cronId, patch);
+    if (changed !== null) return changed;
+  }
 }
 
-/** @throws {ApiError} `forbidden` */
-async function requireMayDisable(
+/**
+ * The right to create or change crons does not include the right to start runs, so both are authorized.
+ * @param payload members of the run request @throws {ApiError} `forbidden`
+ */
+async function reachOfRuns(
   agent: AgentContext,
-  ask: Ask,
-  cron: Pick<AskedRun, "assistantId" | "threadId" | "before" | "after">,
-): Promise<void> {
-  const { disable } = await askForRights(agent, ask, { ...cron, goto: undefined, continues: false });
+  { ask }: Pick<Call<unknown, unknown>, "ask">,
+  payload: JsonObject,
+  threadId: string | null,
+): Promise<Reach> {
+  const {
+    assistant_id: assistantId,
+    interrupt_before: before,
+    interrupt_after: after,
+  } = parse(runBody, payload, "body");
+  const asked = { assistantId, threadId, before, after, goto: undefined, continues: false };
+  const { disable } = await askForRights(agent, ask, asked);
   if (disable !== undefined && "refusal" in disable) throw disable.refusal;
+  const ids = threadId === null ? {} : { thread_id: threadId };
+  const value = toAccessValue("threads:create_run", { ids, query: {}, body: payload });
+  return buildReach(agent, await ask("threads:create_run", value), assistantId, ask);
 }
 
 function newCron(body: contract.CronBody, threadId: string | null): NewCron {
@@ -94,6 +111,7 @@ function newCron(body: contract.CronBody, threadId: string | null): NewCron {
 }
 
 function toPatch(body: contract.CronPatchBody): CronPatch {
+  const payload = selectPayload(body);
   return {
     ...(body.schedule === undefined ? {} : { schedule: body.schedule }),
     ...(body.timezone === undefined ? {} : { timezone: body.timezone }),
@@ -103,7 +121,7 @@ function toPatch(body: contract.CronPatchBody): CronPatch {
       ? {}
       : { onRunCompleted: body.on_run_completed }),
     ...(body.metadata === undefined || body.metadata === null ? {} : { metadata: body.metadata }),
-    payload: selectPayload(body),
+    ...(Object.keys(payload).length === 0 ? {} : { payload }),
   };
 }
 

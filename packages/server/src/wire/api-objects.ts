@@ -163,6 +163,7 @@ export function serializeCron(cron: Cron): JsonObject {
     end_time: time(cron.endTime),
     enabled: cron.enabled,
     on_run_completed: cron.onRunCompleted,
+    disabled_reason: cron.disabledReason,
     next_run_date: time(cron.nextAt),
     payload: cron.payload,
     metadata: cron.metadata,

@@ -112,6 +112,14 @@ function Deletion({
   );
 }
 
+const DISABLED: Readonly<Record<NonNullable<Cron["disabled_reason"]>, string>> = {
+  caller_gone: "whose runs these were may not start them any more; whoever resumes the cron takes it over",
+  assistant_not_found: "the assistant is gone",
+  thread_not_found: "the thread is gone",
+  cron_schedule_invalid: "the schedule is not valid any more",
+  invalid_request: "the request is not valid any more",
+};
+
 function CronFacts({ cron, assistantName }: { readonly cron: Cron; readonly assistantName: string }): ReactNode {
   const { next_run_date: next, end_time: end } = cron;
   return (
@@ -143,8 +151,9 @@ function CronFacts({ cron, assistantName }: { readonly cron: Cron; readonly assi
       </Fact>
       <Fact name="Created">
         <RelativeTime at={cron.created_at} />
-        {cron.user_id === null ? "" : ` by ${cron.user_id}`}
       </Fact>
+      {cron.user_id === null ? null : <Fact name="Runs as">{cron.user_id}</Fact>}
+      {cron.disabled_reason === null ? null : <Fact name="Disabled">{DISABLED[cron.disabled_reason]}</Fact>}
     </Facts>
   );
 }

@@ -14,6 +14,7 @@ const CRON: Cron = {
   end_time: "2027-01-02T03:04:00.000Z",
   enabled: true,
   on_run_completed: "keep",
+  disabled_reason: null,
   next_run_date: null,
   payload: { input: { topic: "news" } },
   metadata: {},

@@ -196,9 +196,9 @@ async function inViewOfPause(
 ): Promise<{ readonly request: StartRequest; readonly waits: boolean }> {
   const { start, snapshot } = asked;
   const { assistant, known } = snapshot;
-  const { onPaused, multitaskStrategy } = start.call;
+  const { onPaused, multitaskStrategy, via } = start.call;
   const chosen = { onPaused, multitaskStrategy, assistant: assistant.metadata };
-  const call = { thread, known, intent: asked.intent, ...chosen, answerBytesMax };
+  const call = { thread, known, intent: asked.intent, ...chosen, answerBytesMax, via };
   const { intent, waits } = decideOnPaused(call);
   if (intent === asked.intent) return { request: asked, waits };
   const writtenBy = await tx.checkpointFingerprint(thread.threadId, null);

@@ -5,13 +5,15 @@ import { createFakeClock } from "../../../../../test/fakes/clock.ts";
 import { openStorage } from "../../../../../test/harness/storage/sqlite-storage.ts";
 import { ApiError, type ErrorCode } from "@holdpoint/base/api-error.ts";
 import { createIdSource } from "@holdpoint/base/ids.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { createCronScheduler, type CronScheduler } from "./cron-scheduler.ts";
 import { createRunWaiters } from "../execute/run-waiters.ts";
 import { createCron, deleteCron, patchCron, type NewCron } from "./crons.ts";
+import { chooseActTrail } from "../../model/audit-actions.ts";
 import type { Cron, Run } from "../../model/model.ts";
-import type { Storage } from "../../ports/ports.ts";
+import type { Access, Storage } from "../../ports/ports.ts";
 
 const START = Date.parse("2026-05-01T12:00:30Z");
 const MINUTE_MS = 60_000;
@@ -68,7 +70,7 @@ async function bench(t: TestContext): Promise<Bench> {
     queueLimit: { isFull: () => Promise.resolve(false) },
     graphs: {
       list: () => [{ graphId: "graph" }],
-      describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
+      describe: () => ({ graphId: "graph", nodeNames: ["node"], breakpoints: { before: ["node"], after: [] } }),
       checkGiven: () => undefined,
       checkContext: () => undefined,
       encode: (value: unknown) => JSON.stringify(value),
@@ -146,7 +148,7 @@ async function bench(t: TestContext): Promise<Bench> {
   };
 }
 
-test("each tick starts one run, in the creator's name, on a new thread", async (t) => {
+test("each tick starts one run, in its caller's name, on a new thread", async (t) => {
   const { pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ metadata: { purpose: "news" } });
   assert.equal((await cron(cronId))?.nextAt, START + 30_000);
@@ -257,14 +259,18 @@ test("a change counts from the moment it is made", async (t) => {
   const { agent, pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ schedule: "0 0 1 1 *" });
   await pass(10 * MINUTE_MS);
-  await patchCron(agent, { caller: ANN, scope: null }, cronId, { schedule: "* * * * *" });
+  const taken = { reach: NO_REACH, before: (await cron(cronId))?.payload ?? {} };
+  const ann = { caller: ANN, scope: null, taken };
+  await patchCron(agent, ann, cronId, { schedule: "* * * * *" });
   await pass(MINUTE_MS);
   assert.equal((await runs()).length, 1);
-  await patchCron(agent, { caller: ANN, scope: null }, cronId, { enabled: false });
+  await patchCron(agent, { ...ann, taken: null }, cronId, { enabled: false });
   assert.equal((await cron(cronId))?.nextAt, null);
   await pass(5 * MINUTE_MS);
   assert.equal((await runs()).length, 1);
-  await patchCron(agent, { caller: ANN, scope: null }, cronId, { enabled: true, payload: { input: { x: 2 } } });
+  const others = { ...taken, before: { ...taken.before, input: { x: 3 } } };
+  assert.equal(await patchCron(agent, { ...ann, taken: others }, cronId, { enabled: true }), null, "asked for another");
+  await patchCron(agent, ann, cronId, { enabled: true, payload: { input: { x: 2 } } });
   await pass(MINUTE_MS);
   assert.deepEqual(
     (await runs()).map(({ input }) => input),
@@ -306,6 +312,27 @@ test("disables a cron without an assistant; other crons continue (cron-scheduler
   await pass(MINUTE_MS);
   assert.equal((await runs()).length, 1);
 });
+
+for (const [what, lost, more] of [
+  ["the right to start runs", "threads:create_run", {}],
+  ["the right to switch breakpoints off", "threads:bypass", { interrupt_before: [] }],
+] as const)
+  test(`a caller without ${what} starts nothing: the cron is disabled (cron-scheduler.6)`, async (t) => {
+    const { agent, storage, pass, runs, make, cron, said } = await bench(t);
+    const isCurrent: Access["isCurrent"] = (_tx, { by }, event) => Promise.resolve(by !== "ann" || event !== lost);
+    Object.assign(agent, { access: { isCurrent } });
+    const { cronId, payload } = await make();
+    await storage.transaction((tx) => tx.updateCron(cronId, { payload: { ...payload, ...more } }));
+    await pass(MINUTE_MS);
+    assert.equal((await runs()).length, 0);
+    const after = await cron(cronId);
+    assert.deepEqual([after?.enabled, after?.nextAt, after?.disabledReason], [false, null, "caller_gone"]);
+    assert.ok(said.includes("cron_disabled"));
+    const acts = await storage.transaction((tx) => tx.listAudit(chooseActTrail(cronId)));
+    const act = acts.find(({ action }) => action === "cron_disabled");
+    assert.equal(act?.by, "server");
+    assert.equal((act.value as JsonObject)["reason"], "caller_gone");
+  });
 
 test("skips a tick whose run is refused (cron-scheduler.3)", async (t) => {
   const { agent, storage, pass, make, cron, said } = await bench(t);

@@ -7,16 +7,23 @@
 //     servers with clocks that differ by less start no tick twice.
 //   cron-scheduler.2. One run replaces all ticks missed during a downtime. No run starts after the end of the cron.
 //   cron-scheduler.3. A tick with a permanently refused run is skipped, so that it does not block others. A cron
-//     without its assistant or thread is disabled.
+//     without its assistant or thread is disabled, and says why.
+//   cron-scheduler.6. No run starts in the name of a caller who may not start it any more: the transaction of the tick
+//     asks whether the person or the key is still there and has the role. Otherwise the cron is disabled.
 //   cron-scheduler.4. After a temporary failure (a full queue, an unavailable storage, an unknown commit) the tick
 //     stays due and is retried.
+import { DISABLED_REASONS } from "@holdpoint/api/crons.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import { ApiError, describeError, type ErrorCode } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { nextTick } from "./cron-schedule.ts";
-import { buildRunCall } from "./crons.ts";
+import { buildRunCall, describeCron } from "./crons.ts";
+import { buildAct, SERVER } from "../../model/audit/build-act.ts";
 import type { Cron } from "../../model/model.ts";
+import type { Tx } from "../../ports/ports.ts";
+import { disabledBreakpoints } from "../../threads/bypass.ts";
+import type { RunCall } from "../accept/run-request.ts";
 import type { RunStart } from "../accept/run-start.ts";
 import { startRun } from "../accept/start-run.ts";
 import { statelessStart } from "../accept/stateless-runs.ts";
@@ -141,6 +148,27 @@ function isDueInTime(cron: Cron, now: number): boolean {
 
 class TickClaimed extends Error {}
 
+class CallerGone extends Error {
+  constructor(name: string) {
+    super(`${name} may not start this run any more: the runs of a cron are those of whoever changes it.`);
+  }
+}
+
+/** cron-scheduler.6. */
+async function mayStillRun(
+  { access, graphs }: Pick<AgentContext, "access" | "graphs">,
+  tx: Pick<Tx, "assistant" | "person" | "keysNamed">,
+  { caller, assistantId }: Cron,
+  { interruptBefore: before, interruptAfter: after }: RunCall,
+): Promise<boolean> {
+  if (access?.isCurrent === undefined) return true;
+  const vote = { by: caller.name };
+  if (!(await access.isCurrent(tx, vote, "threads:create_run"))) return false;
+  const graph = graphs.describe((await tx.assistant(assistantId))?.graphId ?? "");
+  const isOff = disabledBreakpoints(graph, { before, after }).length > 0;
+  return !isOff || access.isCurrent(tx, vote, "threads:bypass");
+}
+
 async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
   const at = agent.clock.now();
   const dueAt = cron.nextAt;
@@ -152,15 +180,19 @@ async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
       return;
     }
     agent.tenants?.find(cron.caller).takeCalls(1);
+    const start = buildStart(agent, cron, dueAt);
     const { run } = await startRun(agent, cron.caller, {
-      ...buildStart(agent, cron, dueAt),
+      ...start,
       first: async (tx) => {
+        if (!(await mayStillRun(agent, tx, cron, start.call))) throw new CallerGone(cron.caller.name);
         if (!(await tx.claimTick(cron.cronId, dueAt, nextAt))) throw new TickClaimed(); // cron-scheduler.1
       },
     });
     agent.log.debug("cron_run_started", { cron_id: cron.cronId, run_id: run.runId, thread_id: run.threadId });
   } catch (error) {
     if (error instanceof TickClaimed) return;
+    if (error instanceof CallerGone)
+      return passOver(agent, cron, dueAt, { code: "caller_gone", message: error.message });
     if (!(error instanceof ApiError) || PASSING.has(error.code)) throw error;
     await passOver(agent, cron, dueAt, error);
   }
@@ -184,18 +216,29 @@ function buildStart(agent: AgentContext, cron: Cron, dueAt: number): RunStart {
   return statelessStart(agent.newId, { call, onCompletion: cron.onRunCompleted, threadId: null });
 }
 
-/** cron-scheduler.3 */
-async function passOver(agent: AgentContext, cron: Cron, dueAt: number, error: ApiError): Promise<void> {
-  const { cronId } = cron;
-  const hopeless = error.code === "assistant_not_found" || error.code === "thread_not_found" || isBroken(error);
-  await agent.storage.transaction(async (tx) => {
-    const at = agent.clock.now();
-    if (!(await tx.claimTick(cronId, dueAt, hopeless ? null : nextTick(cron, at)))) return;
-    if (hopeless) await tx.updateCron(cronId, { enabled: false, updatedAt: at });
-  });
-  const { code, message: reason } = error;
-  agent.log.warning(hopeless ? "cron_disabled" : "cron_tick_passed_over", { cron_id: cronId, code, reason });
+interface TickRefusal {
+  readonly code: ErrorCode | "caller_gone";
+  readonly message: string;
 }
 
-/** The cron was valid once, but no longer is. */
-const isBroken = ({ code }: ApiError): boolean => code === "cron_schedule_invalid" || code === "invalid_request";
+/** cron-scheduler.3 */
+async function passOver(
+  agent: AgentContext,
+  cron: Cron,
+  dueAt: number,
+  { code, message: reason }: TickRefusal,
+): Promise<void> {
+  const { cronId } = cron;
+  const disabledReason = DISABLED_REASONS.find((one) => one === code);
+  await agent.storage.transaction(async (tx) => {
+    const at = agent.clock.now();
+    if (!(await tx.claimTick(cronId, dueAt, disabledReason === undefined ? nextTick(cron, at) : null))) return;
+    if (disabledReason === undefined) return;
+    await tx.updateCron(cronId, { enabled: false, disabledReason, updatedAt: at });
+    const { subject, fields } = describeCron({ ...cron, enabled: false });
+    const act = { action: "cron_disabled", at, subject, fields: { ...fields, reason: disabledReason } } as const;
+    await tx.audit([buildAct(SERVER, act)]);
+  });
+  const isDisabled = disabledReason !== undefined;
+  agent.log.warning(isDisabled ? "cron_disabled" : "cron_tick_passed_over", { cron_id: cronId, code, reason });
+}

@@ -1,12 +1,15 @@
 // Crons: create, patch, search and delete. cron-scheduler.ts runs them.
 // Invariants:
 //   crons.1. An accepted cron has a schedule with a tick, in an existing time zone.
-//   crons.2. The runs of a cron belong to its creator: they have its name, and the reach it had at creation.
-//   crons.3. Everybody who changed a cron counts as an author of its runs, for rules with four eyes.
+//   crons.2. The runs of a cron belong to whoever changed it last: they have that name, and the reach it had then. A
+//     change that only disables the cron leaves it to its caller.
+//   crons.3. Everybody who made or changed a cron counts as an author of its runs, for rules with four eyes.
+//   crons.4. A caller takes a cron over with the rights of making it, asked for the payload as it is after the change.
 import { parse } from "@holdpoint/api/operation.ts";
 import { runBody } from "@holdpoint/api/runs.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Reach, GRANTED } from "../../auth/authorize.ts";
 import type { AgentContext } from "../../context/context.ts";
@@ -53,16 +56,11 @@ export async function createCron(
   { caller, scope, reach }: CronCreator,
   given: NewCron,
 ): Promise<Cron> {
-  const { origin: _origin, ...maker } = caller; // the origin of this call is not that of the runs
   const at = agent.clock.now();
   const due = nextTick(given, at);
   if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time."); // crons.1
   const cron = await agent.storage.transaction(async (tx) => {
-    const assistant = await checkCall(agent, tx, buildRunCall(given.payload, given.metadata, reach));
-    if (given.threadId !== null) {
-      const thread = await requireThread(tx, given.threadId);
-      if (!inScope(thread.metadata, reach.threads)) throw threadNotFound(given.threadId);
-    }
+    const assistant = await checkCall(agent, tx, { ...given, reach });
     const { cronsMax } = agent.limits;
     if ((await tx.countCrons(ALL)) >= cronsMax) {
       throw new ApiError("cron_limit", `The limit of ${cronsMax} crons is reached.`, { limit: cronsMax });
@@ -75,8 +73,9 @@ export async function createCron(
       nextAt: given.enabled ? due : null,
       createdAt: at,
       updatedAt: at,
-      caller: maker, // crons.2
+      caller: toOwner(caller), // crons.2
       reach,
+      disabledReason: null,
     };
     await tx.insertCron(made);
     await tx.audit([buildAct(caller, { action: "cron_created", at, ...describeCron(made) })]);
@@ -86,25 +85,39 @@ export async function createCron(
   return cron;
 }
 
-/** @throws {ApiError} `cron_not_found`, `cron_schedule_invalid`, `node_unknown`, `webhook_refused` */
+/** Who changes a cron. */
+export interface CronEditor extends Pick<CronCreator, "caller" | "scope"> {
+  /** The reach of its runs from now on, asked for this payload; null if the change only disables the cron. */
+  readonly taken: { readonly reach: Reach; readonly before: JsonObject } | null;
+}
+
+export const onlyDisables = ({ enabled, ...more }: CronPatch): boolean =>
+  enabled === false && Object.keys(more).length === 0;
+
+/**
+ * @returns null if the payload is another one by now, for which nobody asked (crons.4)
+ * @throws {ApiError} `cron_not_found`, `cron_schedule_invalid`, `node_unknown`, `webhook_refused`
+ */
 export async function patchCron(
   agent: AgentContext,
-  { caller, scope }: Pick<CronCreator, "caller" | "scope">,
+  { caller, scope, taken }: CronEditor,
   cronId: string,
   patch: CronPatch,
-): Promise<Cron> {
+): Promise<Cron | null> {
   const at = agent.clock.now();
   const cron = await agent.storage.transaction(async (tx) => {
     const before = await requireCron(tx, cronId, null);
+    if (taken !== null && !isDeepStrictEqual(taken.before, before.payload)) return null;
     const after: Cron = {
       ...before,
       ...patch,
       metadata: mergedMetadata(agent, before.metadata, patch.metadata, scope),
       payload: { ...before.payload, ...patch.payload },
-      caller: editedBy(before.caller, caller.name), // crons.3
+      ...(taken === null ? {} : { reach: taken.reach, caller: withAuthors(toOwner(caller), before.caller) }), // crons.2
+      ...(patch.enabled === undefined ? {} : { disabledReason: null }),
       updatedAt: at,
     };
-    await checkCall(agent, tx, buildRunCall(after.payload, after.metadata, after.reach));
+    if (taken !== null) await checkCall(agent, tx, after);
     const moved = ["schedule", "timezone", "endTime", "enabled"].some((member) => member in patch);
     const due = moved ? nextTick(after, at) : before.nextAt; // crons.1
     const nextAt = after.enabled ? due : null;
@@ -116,10 +129,15 @@ export async function patchCron(
   return cron;
 }
 
-function editedBy(creator: Caller, name: string): Caller {
-  const { editors = [] } = creator;
-  if (name === creator.name || editors.includes(name)) return creator;
-  return { ...creator, editors: [...editors, name].slice(-EDITORS_MAX) };
+/** The origin of this call is not that of the runs. */
+function toOwner({ origin: _origin, ...owner }: Caller): Caller {
+  return owner;
+}
+
+/** crons.3. */
+function withAuthors(owner: Caller, { name, editors = [] }: Caller): Caller {
+  const others = [...new Set([...editors, name])].filter((other) => other !== owner.name);
+  return others.length === 0 ? owner : { ...owner, editors: others.slice(-EDITORS_MAX) };
 }
 
 /** @throws {ApiError} `cron_not_found` */
@@ -132,7 +150,7 @@ export async function deleteCron(agent: AgentContext, caller: Caller, cronId: st
 }
 
 /** @param changed members that a patch names */
-function describeCron(cron: Cron, changed?: readonly string[]): Pick<Act, "subject" | "fields"> {
+export function describeCron(cron: Cron, changed?: readonly string[]): Pick<Act, "subject" | "fields"> {
   const { cronId, assistantId, threadId, schedule, timezone, enabled } = cron;
   const fields = { assistant_id: assistantId, thread_id: threadId, schedule, timezone, enabled };
   return { subject: cronId, fields: { ...fields, ...(changed === undefined ? {} : { changed }) } };
@@ -160,7 +178,7 @@ export async function countCrons(agent: AgentContext, filter: CronFilter): Promi
 /** The call of a tick. @throws {ApiError} `invalid_request` if the payload is not (or no longer) valid */
 export function buildRunCall(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
   const call = callFromBody({ ...parse(runBody, payload, "body"), metadata }, reach);
-  return { ...call, rights: { disable: GRANTED } }; // asked of whoever wrote the lists into the cron
+  return { ...call, via: "cron", rights: { disable: GRANTED } }; // asked when its caller took the cron over (crons.4)
 }
 
 /** @throws {ApiError} `cron_not_found` */
@@ -179,11 +197,18 @@ function named<Filter extends CronFilter>(filter: Filter): Filter {
   return { ...filter, assistantId: builtInAssistantId(assistantId) };
 }
 
-async function checkCall(agent: AgentContext, tx: AssistantTx, call: RunCall): Promise<Assistant> {
+async function checkCall(
+  agent: AgentContext,
+  tx: AssistantTx & Pick<Tx, "thread">,
+  { payload, metadata, reach, threadId }: Pick<Cron, "payload" | "metadata" | "reach" | "threadId">,
+): Promise<Assistant> {
+  const call = buildRunCall(payload, metadata, reach);
   const assistant = await findAssistant(agent, tx, call.assistantId, { scope: call.reach.assistants });
   const intent = readIntent(call.input, call.command);
   checkControlValues(agent.graphs, intent);
   checkNodeNames(agent.graphs, assistant.graphId, call, intent);
+  if (threadId !== null && !inScope((await requireThread(tx, threadId)).metadata, reach.threads))
+    throw threadNotFound(threadId);
   if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
   return assistant;

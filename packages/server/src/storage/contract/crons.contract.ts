@@ -40,6 +40,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     updatedAt: 1,
     caller: { name: "ann", user: null, permissions: [] },
     reach: { threads: null, assistants: null },
+    disabledReason: null,
     ...changes,
   });
   const insert = async (storage: Storage, crons: readonly Cron[]): Promise<void> => {
@@ -59,6 +60,7 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
       metadata: odd,
       payload: { input: odd },
       nextAt: 5,
+      disabledReason: "caller_gone",
       caller: { name: "ann", user: odd, permissions: ["x"] },
       reach: { threads: [{ key: "k", op: "eq", value: odd }], assistants: null },
     });

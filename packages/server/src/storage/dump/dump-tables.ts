@@ -105,7 +105,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("crons", ["cron_id"], {
     ...jsontext("payload", "caller", "reach"),
-    ...text("cron_id", "assistant_id", "thread_id", "schedule", "timezone", "on_run_completed"),
+    ...text("cron_id", "assistant_id", "thread_id", "schedule", "timezone", "on_run_completed", "disabled_reason"),
     ...integer("end_time", "next_run_date", "created_at", "updated_at"),
     enabled: "boolean",
     metadata: "json",

@@ -160,7 +160,7 @@ export const ITEM_COLUMNS = columns<ItemRow>()({
 export const CRON_COLUMNS = columns<Cron>()({
   plain: `
     cronId assistantId threadId schedule timezone endTime enabled onRunCompleted nextAt createdAt
-    updatedAt`,
+    updatedAt disabledReason`,
   json: "metadata payload caller reach",
   names: { nextAt: "next_run_date" },
 });

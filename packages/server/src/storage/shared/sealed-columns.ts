@@ -106,7 +106,7 @@ export const TABLES: Readonly<Record<string, ColumnKinds>> = {
   crons: table(
     "cron_id",
     `cron_id assistant_id thread_id schedule timezone end_time enabled on_run_completed next_run_date created_at
-     updated_at caller reach metadata`,
+     updated_at caller reach metadata disabled_reason`,
     ["payload"],
   ),
   policies: table("policy_id", "policy_id created_by is_admin created_at until", ["conditions", "answer", "reach"]),

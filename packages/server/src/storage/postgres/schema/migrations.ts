@@ -41,4 +41,5 @@ export const MIGRATIONS: readonly string[] = [
      FROM holdpoint.thread_metadata AS m
     WHERE m.key = 'priority' AND m.value IN ('"urgent"', '"high"', '"low"') AND m.thread_id = interrupts.thread_id
       AND interrupts.graph_id = 'holdpoint-request'`,
+  `ALTER TABLE holdpoint.crons ADD COLUMN disabled_reason TEXT`,
 ];

@@ -30,4 +30,5 @@ export const MIGRATIONS: readonly string[] = [
      FROM thread_metadata AS m
     WHERE m.key = 'priority' AND m.value IN ('"urgent"', '"high"', '"low"') AND m.thread_id = interrupts.thread_id
       AND interrupts.graph_id = 'holdpoint-request'`,
+  "ALTER TABLE crons ADD COLUMN disabled_reason TEXT",
 ];
