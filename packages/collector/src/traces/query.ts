@@ -81,7 +81,7 @@ export function createTraceQueries(
   return {
     search(search) {
       checkSearch(search, isSearched);
-      const { where, parameters } = buildConditions(search, cells.ring !== null);
+      const { where, parameters } = buildConditions(db, search, cells.ring !== null);
       const rows = db.all(
         `SELECT ${TRACE_COLUMNS} FROM traces ${where} ORDER BY started DESC, trace_id DESC LIMIT ?`,
         ...parameters,
@@ -164,7 +164,11 @@ export function checkSearch({ words }: TraceSearch, isSearched: boolean): void {
     throw new ApiError("search_off", "The trace store keeps no words (HOLDPOINT_SEARCH): use filters.");
 }
 
+/** Traces with a tag, up to which a list of them is faster than a look at each of the newest. */
+const FEW_MAX = 500;
+
 function buildConditions(
+  db: Database,
   search: TraceSearch,
   isSealed: boolean,
 ): {
@@ -184,11 +188,15 @@ function buildConditions(
       key,
       value,
     );
-  /** Few traces have one: they are found by it. */
-  const addRare = (kind: "metadata" | "tag", key: string, value: string): void => {
-    const sql = "SELECT trace_id FROM tags WHERE kind = ? AND key = ? AND value = ?";
-    if (isSealed) add(`trace_id IN (${sql} UNION ALL ${sql})`, kind, key, value, kind, "", hashTag([kind, key, value]));
-    else add(`trace_id IN (${sql})`, kind, key, value);
+  /** A list of the few traces that have it, or a look at each of the newest until the page is full. */
+  const addFound = (kind: "metadata" | "tag", key: string, value: string): void => {
+    const one = "SELECT trace_id FROM tags WHERE kind = ? AND key = ? AND value = ?";
+    const found = isSealed ? `${one} UNION ALL ${one}` : one;
+    const values = [kind, key, value, ...(isSealed ? [kind, "", hashTag([kind, key, value])] : [])];
+    const isFew = db.all(`${found} LIMIT ${FEW_MAX + 1}`, ...values).length <= FEW_MAX;
+    const each = "SELECT 1 FROM tags WHERE tags.trace_id = traces.trace_id AND kind = ? AND key = ? AND value = ?";
+    const condition = isSealed ? `(EXISTS (${each}) OR EXISTS (${each}))` : `EXISTS (${each})`;
+    add(isFew ? `trace_id IN (${found})` : condition, ...values);
   };
   if (search.project !== null) add("project = ?", search.project);
   if (search.threadId !== null) add("thread_id = ?", search.threadId);
@@ -200,8 +208,8 @@ function buildConditions(
   if (search.to !== null) add("started < ?", search.to);
   if (search.model !== null) addTag("model", "", search.model);
   if (search.tool !== null) addTag("tool", "", search.tool);
-  if (search.tag !== null) addRare("tag", "", search.tag);
-  for (const [key, value] of search.metadata) addRare("metadata", key, value);
+  if (search.tag !== null) addFound("tag", "", search.tag);
+  for (const [key, value] of search.metadata) addFound("metadata", key, value);
   if (search.words.length > 0) {
     const text = search.words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`).join(" AND "); // search-words.1
     add(
