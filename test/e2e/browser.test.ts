@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../harness/console.ts";
-import { startServer, type TestServer } from "../harness/server.ts";
+import { type ServerHere, startServerHere } from "../harness/server-here.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let pages: Server;
 let browser: Browser | undefined;
 
 before(async () => {
-  server = await startServer();
+  server = await startServerHere();
   pages = createServer((_, response) => {
     response.writeHead(200, { "Content-Type": "text/html" });
     response.end("<!doctype html><title>a page</title>");

@@ -7,7 +7,8 @@ import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../harness/console.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { type ServerHere, startServerHere } from "../harness/server-here.ts";
 import { nestedProject } from "../outside/nested-project.ts";
 
 /** Of `@langchain/react`: each subagent is a panel that reads its own messages. */
@@ -42,7 +43,7 @@ async function bundle(contents: string, resolveDir: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-let server: TestServer;
+let server: ServerHere;
 let browser: Browser;
 
 /** @returns the page, and the path of each request that it has made to the server, with what it sent */
@@ -65,7 +66,7 @@ async function open(script: string, chat: object): Promise<{ readonly page: Page
 
 describe("pages on the official React hooks", () => {
   before(async () => {
-    server = await startServer();
+    server = await startServerHere();
     browser = await launchChromium();
   });
   after(async () => {

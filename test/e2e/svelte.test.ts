@@ -12,7 +12,8 @@ import { build, type Plugin, type Rolldown } from "vite";
 import { launchChromium } from "../harness/console.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { CLIENTS } from "../harness/protocol/sdk-clients.ts";
-import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { removeFolder, temporaryFolder } from "../harness/server.ts";
+import { type ServerHere, startServerHere } from "../harness/server-here.ts";
 
 type Compile = (source: string, options: { readonly filename: string }) => { readonly js: { readonly code: string } };
 interface Compiler {
@@ -44,7 +45,7 @@ async function bundle(): Promise<string> {
 }
 
 const folder = temporaryFolder();
-let server: TestServer;
+let server: ServerHere;
 let browser: Browser;
 let script: string;
 
@@ -66,7 +67,7 @@ const said = (page: Page, text: string) => page.locator("li.ai").getByText(text,
 describe("a page on @langchain/svelte", () => {
   before(async () => {
     script = await bundle();
-    server = await startServer();
+    server = await startServerHere();
     browser = await launchChromium();
   });
   after(async () => {

@@ -10,7 +10,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { writeProject } from "../harness/project.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 
 const files = {
   "package.json": { type: "module" },
@@ -59,7 +60,7 @@ function withPackages(project: string, ui: string | null): void {
 }
 
 test("a component is served as clients load it (ui.1, ui.2)", async () => {
-  const server = await startServer({ config: join(folder, "langgraph.json") });
+  const server = await startServerHere({ config: join(folder, "langgraph.json") });
   try {
     const host = new URL(server.url).host;
     const page = await call(server, "POST", "/base/ui/my%20agent", { name: "forecast" });
@@ -82,16 +83,16 @@ test("a component is served as clients load it (ui.1, ui.2)", async () => {
     assert.equal((await call(server, "POST", "/base/ui/my%20agent", {})).status, 422);
     assert.equal((await fetch(`${base}/..%2findex.tsx`)).status, 404);
   } finally {
-    await server.kill();
+    await server.stop();
   }
 });
 
 test("disable_ui serves none (ui.3)", async () => {
-  const server = await startServer({ config: join(folder, "disabled.json") });
+  const server = await startServerHere({ config: join(folder, "disabled.json") });
   try {
     assert.equal((await call(server, "POST", "/ui/my%20agent", { name: "forecast" })).status, 404);
   } finally {
-    await server.kill();
+    await server.stop();
   }
 });
 
@@ -99,7 +100,7 @@ test("without the bundler, the start is refused with the remedy (ui.3)", async (
   const bare = writeProject({ ...files, "langgraph.json": config({}) });
   withPackages(bare, null);
   await assert.rejects(
-    startServer({ config: join(bare, "langgraph.json") }),
+    startServerHere({ config: join(bare, "langgraph.json") }),
     /ui: the bundler is not installed: run npm install @langchain\/langgraph-ui/,
   );
   removeFolder(bare);
