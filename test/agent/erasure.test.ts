@@ -26,10 +26,18 @@ const WITH_TRACES = {
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
 };
 
+/** Of erasure.sealed.long.test.ts. */
+const { HOLDPOINT_ENCRYPTION_KEYS: keys } = process.env;
+const SEALED = keys === undefined ? {} : { HOLDPOINT_ENCRYPTION_KEYS: keys, HOLDPOINT_SEARCH: "true" };
+
 async function start(t: TestContext, databaseUri: string, env: Record<string, string> = {}): Promise<ServerHere> {
   const server = await startServerHere({
-    env: { DATABASE_URI: databaseUri, ...WITH_TRACES, ...env },
+    env: { DATABASE_URI: databaseUri, ...WITH_TRACES, ...SEALED, ...env },
   });
+  assert.equal(
+    server.logs.some(({ event }) => event === "encryption_keys"),
+    keys !== undefined,
+  );
   t.after(async () => {
     await server.stop();
     removeFolder(server.dataDir);
