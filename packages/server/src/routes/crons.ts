@@ -89,7 +89,7 @@ async function reachOfRuns(
     interrupt_before: before,
     interrupt_after: after,
   } = parse(runBody, payload, "body");
-  const asked = { assistantId, threadId, before, after, goto: undefined, continues: false };
+  const asked = { assistantId, threadId, before, after, goto: undefined, continues: false, changes: false };
   const { disable } = await askForRights(agent, ask, asked);
   if (disable !== undefined && "refusal" in disable) throw disable.refusal;
   const ids = threadId === null ? {} : { thread_id: threadId };

@@ -27,6 +27,7 @@ export async function runCall(
     after: body.interrupt_after,
     goto: body.command?.goto,
     continues: CONTINUING.has(readIntent(body.input, body.command ?? null).kind),
+    changes: [body.command?.update, body.checkpoint, body.checkpoint_id].some((one) => (one ?? null) !== null),
   });
   return {
     ...callFromBody(body, await buildReach(agent, scope, body.assistant_id, ask)),

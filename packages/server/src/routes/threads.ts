@@ -202,7 +202,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
         ns: readNamespace(body.checkpoint),
       };
-      const right = await askToEdit(ask, threadId, edit);
+      const right = await askToEdit(agent, ask, threadId, edit);
       const checkpoint = await editState(agent, caller, threadId, { ...edit, right });
       return json({ checkpoint, configurable: checkpoint });
     }),

@@ -1,5 +1,5 @@
 // Bypass: ways around a human decision: disabled breakpoints of the compiled graph, state edits in the name of a node,
-// and commands that go to a node. Each requires its own authorization event, asked before the transaction and required
+// and commands that go to a node. A change behind a decision is one too (behind-review.ts). Each requires its own authorization event, asked before the transaction and required
 // in it, from the thread as it is then.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { type Ask, askRight, requireRight, type Right, type Rights } from "../auth/authorize.ts";
@@ -10,6 +10,7 @@ import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.t
 import { hasReviewRules } from "../model/review/review-rules.ts";
 import type { AuditEntry, Caller, Interrupt, Run, Thread } from "../model/model.ts";
 import type { GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
+import { type Behind, findReviewed, needsBypass } from "./behind-review.ts";
 
 type Given = "*" | readonly string[] | null | undefined;
 
@@ -40,7 +41,8 @@ export async function askForRights(agent: AgentContext, ask: Ask, asked: AskedRu
   const { assistantId, threadId, before, after, goto, continues } = asked;
   const place = { thread_id: threadId, metadata: {} };
   const nodes = withoutEnd(gotoTargets(goto));
-  const bypass = nodes.length === 0 ? null : await askRight(ask, "threads:bypass", { ...place, goto: nodes });
+  const goes = nodes.length > 0 || (asked.changes && (await isReviewedNow(agent, threadId)));
+  const bypass = goes ? await askRight(ask, "threads:bypass", { ...place, goto: nodes }) : null;
   if (!continues && !Array.isArray(before) && !Array.isArray(after)) return bypass === null ? {} : { bypass };
   const [assistant, thread] = await agent.storage.read((tx) =>
     Promise.all([tx.assistant(toAssistantId(assistantId)), threadId === null ? null : tx.thread(threadId)]),
@@ -63,6 +65,16 @@ export interface AskedRun {
   readonly goto: Json | undefined;
   /** The call continues the thread, without input and without an answer. */
   readonly continues: boolean;
+  /** It has an update, or names a checkpoint. */
+  readonly changes: boolean;
+}
+
+async function isReviewedNow({ storage }: AgentContext, threadId: string | null): Promise<boolean> {
+  if (threadId === null) return false;
+  return storage.read(async (tx) => {
+    const thread = await tx.thread(threadId);
+    return thread !== null && (await findReviewed(tx, thread, null)).isReviewed;
+  });
 }
 
 export interface RightsCheck {
@@ -73,6 +85,8 @@ export interface RightsCheck {
   readonly intent: Intent;
   readonly graph: GraphDescription | null;
   readonly breakpoints: GivenBreakpoints;
+  /** Decisions that the run changes something behind. */
+  readonly behind: Behind | null;
   /** The run continues what an assistant with review rules asked, by another one (leavesRules). */
   readonly leavesRules: boolean;
 }
@@ -96,11 +110,13 @@ export async function leavesRules(
 
 /** Called in the transaction that accepts the run. @throws {ApiError} `forbidden` */
 export function requireRights(check: RightsCheck): void {
-  const { rights, thread, isPaused, intent, graph, breakpoints } = check;
+  const { rights, thread, isPaused, intent, graph, breakpoints, behind } = check;
   if (disabledBreakpoints(graph, breakpoints).length > 0) requireRight(rights.disable, "threads:bypass", thread);
-  if (!isPaused || intent.kind === "input" || intent.kind === "end_thread") return;
-  const goto = intent.kind === "continue" ? undefined : intent.goto;
-  if (withoutEnd(gotoTargets(goto)).length > 0) requireRight(rights.bypass, "threads:bypass", thread);
+  if (intent.kind === "input" || intent.kind === "end_thread") return;
+  const nodes = withoutEnd(gotoTargets(intent.kind === "continue" ? undefined : intent.goto));
+  if (behind !== null && needsBypass(behind.reviewed, nodes)) requireRight(rights.bypass, "threads:bypass", thread);
+  if (!isPaused) return;
+  if (nodes.length > 0) requireRight(rights.bypass, "threads:bypass", thread);
   if (check.leavesRules) requireRight(rights.administrate, "assistants:administrate", thread);
 }
 
@@ -118,9 +134,14 @@ export function actsFor({ asNode, values }: Pick<StateUpdate, "asNode" | "values
 }
 
 /** Undefined for an edit that needs no right on any thread. */
-export async function askToEdit(ask: Ask, threadId: string, edit: StateUpdate): Promise<Right | undefined> {
+export async function askToEdit(
+  agent: AgentContext,
+  ask: Ask,
+  threadId: string,
+  edit: StateUpdate,
+): Promise<Right | undefined> {
   const nodes = actsFor(edit);
-  if (nodes.length === 0) return undefined;
+  if (nodes.length === 0 && !(await isReviewedNow(agent, threadId))) return undefined;
   return askRight(ask, "threads:bypass", { thread_id: threadId, metadata: {}, as_node: nodes.join(", ") });
 }
 

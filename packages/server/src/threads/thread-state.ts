@@ -8,6 +8,7 @@ import type { AgentContext } from "../context/context.ts";
 import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { buildBreakpoint } from "../interrupts/breakpoint.ts";
 import { requireRight, type Right } from "../auth/authorize.ts";
+import { findReviewed, needsBypass, noteBypassed } from "./behind-review.ts";
 import { actsFor } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { nameAuthor } from "../model/audit-author.ts";
@@ -139,9 +140,9 @@ export async function editState(
     const current = await admitEdit(agent, tx, caller, { threadId, next });
     refuseBusy(current);
     if (current.checkpointId !== before) throw changedMeanwhile();
-    requireToEdit(current, edit);
     await requireOrigins(tx, set);
     const at = agent.clock.now();
+    await requireToEditNow(tx, current, { caller, edit, next, at });
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
     const startedBy = withStarter(current, caller.name);
@@ -211,6 +212,29 @@ function requireToEdit(thread: Thread, edit: StateEdit): void {
   refuseChange(thread);
   const goesAround = edit.checkpointId !== null || thread.status === "interrupted";
   if (goesAround && actsFor(edit).length > 0) requireRight(edit.right, "threads:bypass", thread);
+}
+
+/**
+ * behind-review.1: an edit from which the graph goes on, or that acts for nodes. An edit of a subgraph goes on with its
+ * parent.
+ * @throws {ApiError} `forbidden`, `request_fixed`
+ */
+async function requireToEditNow(
+  tx: Tx,
+  thread: Thread,
+  { caller, edit, next, at }: { caller: Caller; edit: StateEdit; next: readonly string[]; at: number },
+): Promise<void> {
+  requireToEdit(thread, edit);
+  const nodes = actsFor(edit);
+  if (next.length === 0 && nodes.length === 0 && edit.ns === "") return;
+  const from = edit.ns !== "" && edit.checkpointId !== null ? null : (edit.checkpointId ?? thread.checkpointId);
+  const reviewed = await findReviewed(tx, thread, from);
+  if (!needsBypass(reviewed, nodes)) return;
+  requireRight(edit.right, "threads:bypass", thread);
+  const { threadId } = thread;
+  const change = { nodes, what: "edit" } as const;
+  const hasOpen = thread.status === "interrupted";
+  await noteBypassed(tx, { reviewed, change, hasOpen }, caller, { threadId, at, runId: null });
 }
 
 /**

@@ -15,6 +15,7 @@ import { nameAuthor } from "../../model/audit-author.ts";
 import type { AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, TenantTx, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
 import { leavesRules, noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
+import { type Behind, findBehind, noteBypassed } from "../../threads/behind-review.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { changeGraph } from "../../threads/graph-change.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
@@ -114,7 +115,8 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const current = { ...snapshot, known: await withoutLost(known) };
   const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
-  const tenant = await admit(agent, tx, { request, thread, target });
+  const behind = await findBehind(tx, thread, target);
+  const tenant = await admit(agent, tx, { request, thread, target, behind });
   const answering = { caller, chooseAnswerer: answererFor(call, caller), via: call.via, at };
   await storeVotes(tx, target.changed, answering);
   if (answers !== null || voted.length > 0) await start.answered?.(tx);
@@ -173,7 +175,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
     closed = await resolveOnStart(tx, resolved);
   }
   await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });
-  const isBegun = await store(agent, tx, { caller, start, run, tenant });
+  const isBegun = await store(agent, tx, { caller, start, run, tenant, behind });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
   const via = nameAuthor(caller, call.via).via ?? "api";
@@ -225,13 +227,14 @@ interface Targeted {
   readonly request: StartRequest;
   readonly thread: Thread;
   readonly target: Target;
+  readonly behind: Behind | null;
 }
 
 /** @returns the tenant that the run adds to @throws {ApiError} `forbidden`, `limit_reached` */
 async function admit(
   agent: AgentContext,
   tx: Pick<Tx, "assistant"> & TenantTx,
-  { request, thread, target }: Targeted,
+  { request, thread, target, behind }: Targeted,
 ): Promise<Tenant | null> {
   const { caller, start, snapshot } = request;
   const { intent, waiting } = target;
@@ -244,6 +247,7 @@ async function admit(
     intent,
     graph: agent.graphs.describe(graphId),
     breakpoints: { before, after },
+    behind,
     leavesRules: await leavesRules(tx, waiting, assistantId),
   });
   const tenant = isAsked(thread, target) ? null : (agent.tenants?.find(caller) ?? null);
@@ -277,15 +281,17 @@ async function store(
     readonly start: GivenStart;
     readonly run: Run;
     readonly tenant: Tenant | null;
+    readonly behind: Behind | null;
   },
 ): Promise<boolean> {
-  const { caller, run, tenant } = stored;
+  const { caller, run, tenant, behind } = stored;
   const { call, given } = stored.start;
   await tx.insertRun(run, given.inputHash);
   if (tenant !== null) await tx.ownThread(run.threadId, tenant.name);
   if (agent.tenants !== undefined) await tx.ownRun(run.runId);
   await noteDisabledBreakpoints(agent, tx, caller, run);
   const { threadId, runId, createdAt, status } = run;
+  if (behind !== null) await noteBypassed(tx, behind, caller, { threadId, runId, at: createdAt });
   if (status === "pending") await tx.queueNext(threadId);
   if (call.idempotencyKey !== null) {
     const key = scopeIdempotencyKey(caller, call, call.idempotencyKey);

@@ -1,0 +1,119 @@
+// Behind a review: the decisions under review rules that a state stands on. People decided about that state; a change of it
+// would carry their decision to another one.
+// Invariants:
+//   behind-review.1. On a thread that had a question or breakpoint with review rules, a command or an edit that acts for
+//        nodes needs threads:bypass in every status. So does an update, an edit from which the graph goes on, and a run
+//        from a checkpoint, at the checkpoint of such a decision or behind it.
+//   behind-review.2. The trail has `bypassed` for each decision that it goes behind.
+//   behind-review.3. A line of checkpoints that cannot be followed to its start counts as behind.
+import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
+import { nameAuthor } from "../model/audit-author.ts";
+import { hasReviewRules } from "../model/review/review-rules.ts";
+import type { AuditEntry, Caller, Interrupt, Thread } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+
+export interface Reviewed {
+  /** Ids of the decisions at or before the place; of the others too if the line is cut. */
+  readonly behind: readonly string[];
+  /** The thread had a question or breakpoint with review rules, wherever. */
+  readonly isReviewed: boolean;
+}
+
+const NOT_REVIEWED: Reviewed = { behind: [], isReviewed: false };
+const LINE_MAX = 1000;
+
+type ReviewTx = Pick<Tx, "assistant" | "interrupts" | "listAudit" | "checkpointLine">;
+
+/** @param from a checkpoint of the root graph; null for one that has no line */
+export async function findReviewed(
+  tx: ReviewTx,
+  thread: Pick<Thread, "threadId" | "assistantId">,
+  from: string | null,
+): Promise<Reviewed> {
+  const { threadId } = thread;
+  const questions = (await tx.interrupts(threadId, null)).filter(({ review }) => review !== null);
+  const decided = new Map<string, string>();
+  for (const { state, rootCheckpointId, interruptId } of questions)
+    if (state === "answered") decided.set(rootCheckpointId.replaceAll("-", ""), interruptId);
+  for (const id of await listContinued(tx, thread)) decided.set(id, id); // breakpoint.1
+  if (questions.length === 0 && decided.size === 0) return NOT_REVIEWED;
+  const line = from === null ? [] : await tx.checkpointLine(threadId, "", from, { limit: LINE_MAX, channels: [] });
+  const met = line.flatMap(({ checkpoint }) => decided.get(checkpoint.checkpointId.replaceAll("-", "")) ?? []);
+  const isWhole = line.at(-1)?.checkpoint.parentId === null;
+  return { isReviewed: true, behind: met.length > 0 || isWhole ? met : [...decided.values()] }; // behind-review.3
+}
+
+/** Breakpoints have rules from their assistant alone. */
+async function listContinued(
+  tx: Pick<Tx, "assistant" | "listAudit">,
+  { threadId, assistantId }: Pick<Thread, "threadId" | "assistantId">,
+): Promise<readonly string[]> {
+  const assistant = assistantId === null ? null : await tx.assistant(assistantId);
+  if (!hasReviewRules(assistant?.metadata ?? {})) return [];
+  const entries = await tx.listAudit(threadId);
+  return entries.flatMap(({ action, interruptId }) =>
+    action === "continued" && interruptId !== null ? [interruptId] : [],
+  );
+}
+
+/** behind-review.1. @param nodes that the call acts for */
+export function needsBypass({ behind, isReviewed }: Reviewed, nodes: readonly string[]): boolean {
+  return behind.length > 0 || (isReviewed && nodes.length > 0);
+}
+
+/** What a call changes of the state behind a decision. */
+export interface Change {
+  /** Nodes that it acts for. */
+  readonly nodes: readonly string[];
+  /** For the trail, without nodes. */
+  readonly what: "update" | "checkpoint" | "edit";
+}
+
+/** A change, and the decisions behind which it goes. */
+export interface Behind {
+  readonly change: Change;
+  readonly reviewed: Reviewed;
+  /** Open items have entries of their own in the trail. */
+  readonly hasOpen: boolean;
+}
+
+/** @returns null for new work, and for a run that only continues or answers */
+export async function findBehind(
+  tx: ReviewTx,
+  thread: Pick<Thread, "threadId" | "assistantId" | "checkpointId">,
+  {
+    intent,
+    forkFrom,
+    waiting,
+  }: { readonly intent: Intent; readonly forkFrom: string | null; readonly waiting: readonly Interrupt[] },
+): Promise<Behind | null> {
+  const change = findChange(intent, forkFrom);
+  if (change === null) return null;
+  const reviewed = await findReviewed(tx, thread, forkFrom ?? thread.checkpointId);
+  return { change, reviewed, hasOpen: waiting.length > 0 };
+}
+
+function findChange(intent: Intent, forkFrom: string | null): Change | null {
+  if (intent.kind === "input" || intent.kind === "end_thread") return null;
+  const { update, goto } = intent.kind === "continue" ? {} : intent;
+  const nodes = withoutEnd(gotoTargets(goto));
+  if (nodes.length === 0 && update === undefined && forkFrom === null) return null;
+  return { nodes, what: update === undefined ? "checkpoint" : "update" };
+}
+
+/**
+ * behind-review.2. An entry without an id where it acts for nodes in front of every decision, unless open items have
+ * entries of their own.
+ */
+export async function noteBypassed(
+  tx: Pick<Tx, "audit">,
+  { reviewed, change, hasOpen }: Behind,
+  caller: Caller,
+  place: Pick<AuditEntry, "threadId" | "at" | "runId">,
+): Promise<void> {
+  const { behind } = reviewed;
+  if (!needsBypass(reviewed, change.nodes) || (behind.length === 0 && hasOpen)) return;
+  const ids = behind.length === 0 ? [null] : [...new Set(behind)];
+  const entry = { ...place, value: change.nodes.join(", ") || change.what };
+  await tx.audit(ids.map((interruptId) => ({ ...nameAuthor(caller), ...entry, action: "bypassed", interruptId })));
+}

@@ -1,0 +1,24 @@
+// A graph that asks before it pays. Without `reviewed` in the input, its question has no rules.
+import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({
+  amount: Annotation<number>,
+  to: Annotation<string>,
+  reviewed: Annotation<boolean>,
+  answer: Annotation<{ approved?: boolean }>,
+  paid: Annotation<string>,
+});
+
+export const pay = new StateGraph(State)
+  .addNode("ask", ({ amount, to, reviewed }) => {
+    const rules = reviewed ? { review_rules: { assignees: ["ann"], four_eyes: true } } : {};
+    const answer: { approved?: boolean } = interrupt({ question: `Pay ${amount} to ${to}?`, ...rules });
+    return { answer };
+  })
+  .addNode("pay", ({ amount, to, answer }) => ({
+    paid: answer.approved === true ? `PAID ${amount} to ${to}` : "refused",
+  }))
+  .addEdge("__start__", "ask")
+  .addEdge("ask", "pay")
+  .addEdge("pay", "__end__")
+  .compile();

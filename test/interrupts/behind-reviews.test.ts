@@ -1,0 +1,139 @@
+// The table "path × change behind a decision": an approval under review rules is not used for another state.
+//   behind-reviews.1. At or behind the checkpoint of such a decision, an update, an edit from which the graph goes on, a
+//        node of a command and a run from a checkpoint need threads:bypass.
+//   behind-reviews.2. Whoever has the right leaves `bypassed` in the trail, with the decision.
+//   behind-reviews.3. New input, and work in front of the question, stay free: the question is asked again.
+//   behind-reviews.4. Threads without review rules stay free.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type Asked, post, read, startWorld, type Who } from "../harness/channels/world.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import type { Answer } from "../harness/server.ts";
+
+const world = await startWorld();
+after(() => world.close());
+
+interface Paid extends Asked {
+  /** Checkpoints by the node that comes next. */
+  readonly before: { readonly ask: string; readonly pay: string };
+}
+
+/** ann approved "Pay 5 to shop?", and it was paid. */
+async function payOnce(reviewed: boolean): Promise<Paid> {
+  const threadId = String((await post(world, "starter", "/threads", {})).body["thread_id"]);
+  const path = `/threads/${threadId}`;
+  const input = { amount: 5, to: "shop", reviewed };
+  const asked = await post(world, "starter", `${path}/runs/wait`, { assistant_id: "pay", input });
+  const [open] = asked.body["__interrupt__"] as readonly { readonly id: string }[];
+  const interruptId = open?.id ?? assert.fail(asked.text);
+  const command = { resume: { [interruptId]: { approved: true } } };
+  const paid = await post(world, "ann", `${path}/runs/wait`, { assistant_id: "pay", command });
+  assert.equal(paid.body["paid"], "PAID 5 to shop", paid.text);
+  const history = (await read(world, `${path}/history`)).body as unknown as readonly {
+    readonly next: readonly string[];
+    readonly checkpoint: { readonly checkpoint_id: string };
+  }[];
+  const find = (node: string): string =>
+    history.find(({ next }) => next[0] === node)?.checkpoint.checkpoint_id ?? assert.fail(node);
+  return { threadId, interruptId, runId: "", assistant: "pay", before: { ask: find("ask"), pay: find("pay") } };
+}
+
+const MORE = { amount: 1_000_000, to: "mallory" };
+type Change = (paid: Paid, who: Who) => Promise<Answer>;
+
+const run =
+  (body: (paid: Paid) => object, path = "/runs/wait"): Change =>
+  (paid, who) =>
+    post(world, who, `/threads/${paid.threadId}${path}`, { assistant_id: "pay", ...body(paid) });
+const edit =
+  (body: (paid: Paid) => object): Change =>
+  ({ threadId, ...paid }, who) =>
+    post(world, who, `/threads/${threadId}/state`, { values: MORE, ...body({ threadId, ...paid }) });
+
+/** At an older checkpoint it needs the right on every thread. */
+const IN_ITS_NAME = "an edit in its name at its checkpoint";
+
+const COMMANDS = {
+  "an update at the checkpoint behind it": (paid: Paid) => ({
+    command: { update: MORE },
+    checkpoint_id: paid.before.pay,
+  }),
+  "an update at its own checkpoint": (paid: Paid) => ({ command: { update: MORE }, checkpoint_id: paid.before.ask }),
+  "a node on the idle thread": () => ({ command: { goto: "pay", update: MORE } }),
+  "a node with its input": () => ({
+    command: { goto: { node: "pay", input: { ...MORE, answer: { approved: true } } } },
+  }),
+  "a run from the checkpoint behind it": (paid: Paid) => ({ input: null, checkpoint_id: paid.before.pay }),
+};
+const CHANGES: readonly (readonly [name: string, change: Change])[] = [
+  ...Object.entries(COMMANDS).map(([name, body]) => [name, run(body)] as const),
+  ...["/runs", "/runs/stream"].map(
+    (path) => [`a node over ${path}`, run(COMMANDS["a node on the idle thread"], path)] as const,
+  ),
+  ["an edit at the checkpoint behind it", edit(({ before }) => ({ checkpoint_id: before.pay }))],
+  ["an edit in the name of the node that asked", edit(() => ({ as_node: "ask" }))],
+  [IN_ITS_NAME, edit(({ before }) => ({ as_node: "ask", checkpoint_id: before.ask }))],
+  [
+    "a fork over the thread protocol",
+    async ({ threadId, before }, who) => {
+      const params = { checkpoint_id: before.pay };
+      const reply = await post(world, who, `/threads/${threadId}/commands`, { id: 1, method: "state.fork", params });
+      return reply.text.includes("forbidden") ? { ...reply, status: 403 } : reply;
+    },
+  ],
+];
+
+const readValues = async ({ threadId }: Paid): Promise<unknown> =>
+  (await read(world, `/threads/${threadId}/state`)).body["values"];
+
+async function listBypassed({ threadId }: Paid): Promise<readonly (readonly [by: string, id: string | null])[]> {
+  const { items } = (await read(world, `/threads/${threadId}/audit`)).body as unknown as {
+    readonly items: readonly { readonly action: string; readonly by: string; readonly interrupt_id: string | null }[];
+  };
+  return items.filter(({ action }) => action === "bypassed").map(({ by, interrupt_id: id }) => [by, id]);
+}
+
+for (const [name, change] of CHANGES) {
+  test(`${name} is refused after a review (behind-reviews.1)`, PATIENCE, async () => {
+    const paid = await payOnce(true);
+    const values = await readValues(paid);
+    const reply = await change(paid, "bob");
+    assert.equal(reply.status, 403, reply.text);
+    assert.deepEqual(await readValues(paid), values);
+    assert.deepEqual(await listBypassed(paid), []);
+  });
+}
+
+const TRAILED = CHANGES.filter(([name]) => !name.includes("/runs"));
+
+for (const [name, change] of TRAILED)
+  test(`${name} leaves a trail (behind-reviews.2)`, PATIENCE, async () => {
+    const paid = await payOnce(true);
+    const reply = await change(paid, "root");
+    assert.equal(reply.status, 200, reply.text);
+    assert.deepEqual(await listBypassed(paid), [["root", paid.interruptId]]);
+  });
+
+for (const [name, change] of TRAILED.filter(([one]) => one !== IN_ITS_NAME))
+  test(`${name} is free without review rules (behind-reviews.4)`, PATIENCE, async () => {
+    const paid = await payOnce(false);
+    const reply = await change(paid, "bob");
+    assert.equal(reply.status, 200, reply.text);
+    assert.deepEqual(await listBypassed(paid), []);
+  });
+
+const FREE: readonly (readonly [name: string, change: Change])[] = [
+  ["new input", run(() => ({ input: { ...MORE, reviewed: true } }))],
+  ["new input at the checkpoint behind it", run(({ before }) => ({ input: MORE, checkpoint_id: before.pay }))],
+  ["an edit at the end", edit(() => ({}))],
+];
+
+for (const [name, change] of FREE)
+  test(`${name} is free after a review, and pays nothing unasked (behind-reviews.3)`, PATIENCE, async () => {
+    const paid = await payOnce(true);
+    const reply = await change(paid, "bob");
+    assert.equal(reply.status, 200, reply.text);
+    await post(world, "bob", `/threads/${paid.threadId}/runs/wait`, { assistant_id: "pay", input: null });
+    const values = (await readValues(paid)) as { readonly paid?: string };
+    assert.ok(values.paid === undefined || values.paid === "PAID 5 to shop", String(values.paid));
+  });
