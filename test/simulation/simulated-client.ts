@@ -3,7 +3,9 @@
 //   simulated-client.2. A refusal is PostgreSQL's own, in the transaction of the statement.
 //   simulated-client.3. A connection is cut between two statements: PostgreSQL completes what was sent to it, and ends the
 //        transaction. What takes place is a decision of the seed, not of the time at which a socket closes.
-import { Client, type Connection } from "pg";
+//   simulated-client.4. PostgreSQL's own limits do not apply: they count the time of the machine, and end transactions of
+//        a history that a busy machine plays slowly.
+import { Client, type ClientConfig, type Connection } from "pg";
 import type { Fate, Flight, Item, Process, World } from "./world.ts";
 
 /** Members of `pg`'s statement objects that the client calls. */
@@ -23,13 +25,21 @@ export type Patch = (sql: string) => string;
 const REFUSAL = `DO $$ BEGIN RAISE EXCEPTION 'refused by the seed' USING ERRCODE = '00000'; END $$`;
 const CODES = ["40P01", "40001"] as const;
 
+/** 0 is none. */
+const NO_LIMITS: ClientConfig = {
+  idle_in_transaction_session_timeout: 0,
+  lock_timeout: 0,
+  statement_timeout: 0,
+  query_timeout: 0,
+};
+
 type Query = (...parameters: readonly unknown[]) => unknown;
 
 /** A class of connections for the pool of a process. */
 export function simulateClient(world: World, process: Process, patch: Patch): typeof Client {
   return class extends Client {
     constructor(config: ConstructorParameters<typeof Client>[0]) {
-      super(config);
+      super({ ...(config as ClientConfig), ...NO_LIMITS }); // simulated-client.4
       attach(this, world, process, patch);
     }
   };

@@ -6,11 +6,14 @@
 //   simulated-database.3. Each planted fault is found within its number of seeds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Client } from "pg";
 import { FULL } from "../harness/faults/fault-server.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { printed } from "../histories/linearizable.ts";
 import type { Fault } from "./faults.ts";
 import { Simulation } from "./history.ts";
+import { simulateClient } from "./simulated-client.ts";
+import { World } from "./world.ts";
 import { IS_LONG } from "../harness/long.ts";
 
 const GIVEN = process.env["HOLDPOINT_TEST_SEED"];
@@ -63,6 +66,17 @@ test(`${REPEATED} seeds make the same history again (simulated-database.2)`, { t
     const [before, again] = [await simulation.play(seed), await simulation.play(seed)];
     assert.deepEqual(again.steps, before.steps, `seed ${seed}`);
   }
+});
+
+test("a history that the machine plays slowly meets no limit of PostgreSQL (simulated-client.4)", async () => {
+  const connectionString = await newDatabase();
+  const world = new World(1, new Client());
+  const Simulated = simulateClient(world, world.newProcess("A"), (sql) => sql);
+  const client = new Simulated({ connectionString, idle_in_transaction_session_timeout: 5000, lock_timeout: 5000 });
+  await new Promise<void>((resolve) => client.connect(() => resolve()));
+  beforeDrop(() => client.end());
+  for (const limit of ["idle_in_transaction_session_timeout", "lock_timeout"])
+    assert.deepEqual((await client.query(`SHOW ${limit}`)).rows, [{ [limit]: "0" }]);
 });
 
 for (const [fault, within, near] of FAULTS) {
