@@ -1,9 +1,10 @@
 // Nobody answers in the name of another: the table "channel × attack".
 //   who-answers.1. A message that was no answer to its sender answers no question with review rules.
 //   who-answers.2. A cron answers no question and continues no breakpoint: nobody decides on a schedule.
+//   who-answers.3. Whoever may start runs, but not answer, answers nothing and votes on nothing, over any channel.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { INPUTS, observeOutcome } from "../harness/channels/channels.ts";
+import { CHANNELS, INPUTS, observeOutcome } from "../harness/channels/channels.ts";
 import { askOn, asWho, post, read, startWorld } from "../harness/channels/world.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call } from "../harness/server.ts";
@@ -23,7 +24,7 @@ const HELLO = { payload: "hello, what is the status here?" };
 suite("the assistant says that input is the answer (who-answers.1)", PATIENCE, async () => {
   const rules = { interrupt_review: { assignees: ["ann"], four_eyes: true } };
   const metadata = { ...rules, on_paused: "answer" };
-  const reviewed = "echo"; // the gateways know the graphs' own assistants only
+  const reviewed = "as_given"; // the gateways know the graphs' own assistants only
   const changed = await call(world, "PATCH", `/assistants/${reviewed}`, { metadata }, asWho("root"));
   assert.equal(changed.status, 200, changed.text);
   const plain = await newAssistant({ on_paused: "answer" });
@@ -87,5 +88,53 @@ suite("a cron on a thread that waits (who-answers.2)", PATIENCE, () => {
       assert.deepEqual(await read(world, `/threads/${threadId}/state`), before);
       const { body: audit } = await read(world, `/threads/${threadId}/audit`);
       assert.deepEqual(audit["items"], []);
+    });
+});
+
+suite("a caller without the right to answer (who-answers.3)", PATIENCE, () => {
+  const REFUND = { name: "refund", args: { order: "A-1" } };
+  const HITL = {
+    action_requests: [REFUND],
+    review_configs: [{ action_name: "refund", allowed_decisions: ["approve", "reject"] }],
+  };
+  const value = { decisions: [{ type: "approve" }] };
+  for (const [what, payload] of [
+    ["answers nothing", HITL],
+    ["votes on nothing", { ...HITL, review_rules: { approvals: 2 } }],
+  ] as const)
+    for (const { name, send, hasCodes, addsMetadata = false } of CHANNELS)
+      test(`${what} over ${name}`, async () => {
+        const asked = await askOn(world, payload);
+        const { result, text } = await observeOutcome(world, asked, () => send(world, asked, { who: "mal", value }));
+        assert.equal(result, "refused", text);
+        if (hasCodes && !addsMetadata) assert.match(text, /forbidden/);
+      });
+
+  const assistant = newAssistant({ on_paused: "answer" });
+  for (const { name, send } of INPUTS.filter((one) => !/MCP|A2A/.test(one.name)))
+    // those reject without a choice
+    test(`answers nothing by an input that its assistant takes as one, over ${name}`, async () => {
+      const asked = await askOn(world, "Pay?", { assistant: await assistant });
+      const sent = { who: "mal", value: HELLO } as const;
+      const { result, text } = await observeOutcome(world, asked, () => send(world, asked, sent));
+      assert.equal(result, "refused", text);
+      assert.match(text, /forbidden/);
+    });
+
+  for (const body of [{ input: null }, { command: { resume: true } }, { command: { update: { visited: ["x"] } } }])
+    test(`continues no breakpoint with ${JSON.stringify(body)}`, async () => {
+      const { body: made } = await post(world, "starter", "/threads", {});
+      const path = `/threads/${String(made["thread_id"])}`;
+      await post(world, "mal", `${path}/runs/wait`, { assistant_id: "compiled", input: { visited: [] } });
+      const run = { assistant_id: "compiled", ...body };
+      const refused = await post(world, "mal", `${path}/runs/wait`, run);
+      assert.deepEqual([refused.status, refused.body["code"]], [403, "forbidden"], refused.text);
+      assert.equal((await post(world, "ann", `${path}/runs/wait`, run)).status, 200);
+      const { body: audit } = await read(world, `${path}/audit`);
+      const items = audit["items"] as readonly { readonly by: string }[];
+      assert.deepEqual(
+        items.map(({ by }) => by),
+        ["ann"],
+      );
     });
 });

@@ -11,8 +11,11 @@ import { type ServerHere, startServerHere } from "../server-here.ts";
 export const LINK_SECRET = "a secret for the links of the tests";
 const GRAPHS = join(ROOT, "test", "graphs", "answers", "langgraph.json");
 
-/** Names of people; each is a token, an entry of the notification file, and a member of Slack. `root` may do all. */
-export const PEOPLE = ["ann", "bob", "cyd", "root"] as const;
+/**
+ * Names of people; each is a token, an entry of the notification file, and a member of Slack. `root` may do all, `mal`
+ * may not answer.
+ */
+export const PEOPLE = ["ann", "bob", "cyd", "mal", "root"] as const;
 export type Who = (typeof PEOPLE)[number];
 
 export const nameSlackId = (who: Who): string => `U0000000${who.toUpperCase()}`;

@@ -40,6 +40,8 @@ export type Right = { readonly scope: Scope } | { readonly refusal: ApiError };
 export const GRANTED: Right = { scope: null };
 
 export interface Rights {
+  /** To answer a question, to vote on it, and to continue a breakpoint. */
+  readonly answer?: Right;
   /** To go to the nodes of a command, or to act in the name of nodes, past a question. */
   readonly bypass?: Right;
   /** To switch compiled breakpoints off. */

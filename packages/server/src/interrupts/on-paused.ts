@@ -22,14 +22,18 @@ export const ON_PAUSED = ["abandon", "reject", "enqueue", "answer"] as const sat
 /** Member of an assistant's metadata. */
 const ASSISTANT_KEY = "on_paused";
 
+/** What a call says itself. */
+export interface Choice {
+  readonly onPaused: OnPaused | null;
+  readonly multitaskStrategy: MultitaskStrategy;
+}
+
 /** A run to accept on a thread. */
-export interface PausedCall {
+export interface PausedCall extends Choice {
   readonly thread: Thread;
   /** All interrupts of the thread. */
   readonly known: readonly Interrupt[];
   readonly intent: Intent;
-  readonly onPaused: OnPaused | null;
-  readonly multitaskStrategy: MultitaskStrategy;
   /** Metadata of its assistant. */
   readonly assistant: JsonObject;
   readonly answerBytesMax: number;
@@ -98,6 +102,11 @@ function details({ thread, known }: PausedCall): JsonObject {
 /** on-paused.1. @returns null without a valid choice */
 function readOnPaused(metadata: JsonObject): OnPaused | null {
   return ON_PAUSED.find((one) => one === metadata[ASSISTANT_KEY]) ?? null;
+}
+
+/** Whether an input may be the answer, by the call or by the assistant (on-paused.1). */
+export function mayAnswerByInput({ onPaused, multitaskStrategy }: Choice, assistant: JsonObject): boolean {
+  return (onPaused ?? (multitaskStrategy === "reject" ? "reject" : readOnPaused(assistant))) === "answer";
 }
 
 /** True if the assistant's metadata choose for runs that do not. */

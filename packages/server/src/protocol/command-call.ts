@@ -79,6 +79,6 @@ export async function protocolRunCall(
     scope,
     ask: buildAsk(agent, caller),
   };
-  const made = await runCall(agent, asked, admitted);
+  const made = await runCall(agent, asked, admitted, event === "threads:answer" ? { answer: { scope } } : {});
   return { ...made, stream: { modes: ["values"], subgraphs: true, resumable: true, protocol: true } };
 }

@@ -64,10 +64,10 @@ export async function buildStart(
   agent: AgentContext,
   call: Call<unknown, unknown>,
   body: contract.StatelessRunBody,
-  part: number | null = null,
+  part?: number,
 ): Promise<RunStart> {
   return statelessStart(agent.newId, {
-    call: await runCall(agent, call, body, part),
+    call: await runCall(agent, call, body, part === undefined ? {} : { part }),
     onCompletion: KEEPS.has(body.on_completion ?? "") ? "keep" : "delete",
     threadId: body.thread_id ?? null,
   });

@@ -2,6 +2,7 @@
 // Checks come first: thread, target, compatibility, strategy, queue. Then the run claims its thread and is stored.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Tenant } from "../../auth/tenants.ts";
+import { requireRight } from "../../auth/authorize.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { FIRST_EVENT } from "../../events/event-log.ts";
@@ -240,6 +241,7 @@ async function admit(
   const { intent, waiting } = target;
   const { rights = {}, interruptBefore: before, interruptAfter: after } = start.call;
   const { assistantId, graphId } = snapshot.assistant;
+  if (target.decides) requireRight(rights.answer, "threads:answer", thread);
   requireRights({
     rights,
     thread,

@@ -31,7 +31,8 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     subgraph: null,
     idempotencyKey: null,
     requestHash: "",
-    rights: { disable: GRANTED }, // the run that asked had it
+    // The run that asked could disable; who answers for a person has asked before, and deadlines and policies need not.
+    rights: { disable: GRANTED, answer: GRANTED },
     reach: { threads: null, assistants: null },
   };
 }

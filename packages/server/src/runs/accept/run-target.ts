@@ -24,6 +24,8 @@ export interface Target extends SettledAnswers {
   readonly waiting: readonly Interrupt[];
   /** The run continues beside, or behind, a question or breakpoint with review rules (only-answer.3). */
   readonly isReviewed: boolean;
+  /** The run answers a question, votes on it, or continues a breakpoint. */
+  readonly decides: boolean;
 }
 
 /**
@@ -65,7 +67,9 @@ export async function chooseTarget(
     breakpoint === null || intent.kind === "resume" ? settled : await passBreakpoint(tx, breakpoint, passing);
   const isReviewed = reviewed.length > 0 || (breakpoint !== null && breakpoint.review !== null);
   const waiting = breakpoint === null ? asked : [...asked, breakpoint];
-  return { intent, forkFrom, breakpoint, waiting, isReviewed: isReviewed && !isWayAround(intent, forkFrom), ...passed };
+  const goesAround = isWayAround(intent, forkFrom);
+  const decides = intent.kind === "resume" || (breakpoint !== null && !goesAround);
+  return { intent, forkFrom, breakpoint, waiting, isReviewed: isReviewed && !goesAround, decides, ...passed };
 }
 
 /** New work, and what has a right of its own: it answers nothing (docs/reference/interrupts.md, ways around a question). */
