@@ -229,6 +229,7 @@ for (const [storage, openDatabase] of STORAGES)
       const { body: made } = await call(server, "POST", "/keys", limited, ROOT);
       const apart = { "x-api-key": (made as { readonly key: string }).key };
       assert.equal((await call(server, "POST", `/people/${NAME}/erase`, {}, apart)).status, 403);
+      assert.equal((await call(server, "GET", "/people", undefined, apart)).status, 403);
       const { pseudonym, places } = await erasePerson(server, false);
       assert.deepEqual(places, planned.places);
       assert.deepEqual(await findPlaces(server.dataDir, databaseUri, PERSON), []);

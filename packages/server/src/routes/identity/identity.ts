@@ -38,7 +38,9 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       log.info("key_revoked", { key: keyId, name, by: caller.name });
       return NO_CONTENT;
     }),
-    route(contract.listPeople, async ({ query: { group = null, after = null, limit } }) => {
+    route(contract.listPeople, async ({ query: { group = null, after = null, limit }, scope }) => {
+      // People have no metadata: the list cannot be cut to one tenant.
+      if (scope !== null) throw new ApiError("forbidden", "The list has everybody, and your access is limited.");
       const people = await storage.read((tx) => tx.people({ group, after, limit }));
       const last = people.length < limit ? null : (people.at(-1)?.name ?? null);
       return json({ people: people.map(personObject), next_after: last });
