@@ -155,7 +155,7 @@ async function signedIn(t: TestContext, databaseUri: string, env: Record<string,
     return reply.body;
   };
   const { thread_id: threadId }: { readonly thread_id: string } = await send("POST", "/threads", {
-    metadata: { owner: NAME },
+    metadata: { owner: NAME, [NAME]: "key", [NAME.toUpperCase()]: "key" },
   });
   const run = { assistant_id: "echo", input: { payload: { question: `Ask ${NAME}, or Zoe ${PERSON}?` } } };
   const runs = `/threads/${threadId}/runs`;
@@ -171,7 +171,7 @@ async function signedIn(t: TestContext, databaseUri: string, env: Record<string,
   await send("POST", `${runs}/wait`, { assistant_id: "echo", command: { resume: { said: `by ${NAME}` } } });
   await send("POST", `${runs}/wait`, { ...run, webhook: `https://nowhere.invalid/?u=${encodeURIComponent(NAME)}` });
   await send("POST", "/runs/crons", { ...run, schedule: "0 0 1 1 *", metadata: { made_for: NAME } });
-  await send("POST", "/assistants", { graph_id: "echo", name: `Of ${NAME}`, metadata: { owner: NAME } });
+  await send("POST", "/assistants", { graph_id: "echo", name: `Of ${NAME}`, metadata: { owner: NAME, [NAME]: 1 } });
   await send("POST", "/policies", { action: "pay", answer: "approve" });
   const own: { readonly revision: string } = JSON.parse(
     (await browser.visit(`${server.url}/people/me/console`)).text,

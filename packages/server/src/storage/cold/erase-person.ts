@@ -119,7 +119,17 @@ async function eraseRow(work: Work, row: Row): Promise<void> {
   } else {
     const sets = changed.map((column) => `${column} = ?`).join(", ");
     const written = changed.map((column) => sql.sealing.seal(table, column, row, cells[column]) as Value);
-    await sql.count(`UPDATE ${from} SET ${sets} WHERE ${where}`, ...written, ...values);
+    if (!changed.some((column) => key.includes(column))) {
+      await sql.count(`UPDATE ${from} SET ${sets} WHERE ${where}`, ...written, ...values);
+      return;
+    }
+    // Two spellings of a name become one: the row that is there already stands for both.
+    const there = key.map((column) => `${column} = ?`).join(" AND ");
+    const isFree = `NOT EXISTS (SELECT 1 FROM ${from} WHERE ${there})`;
+    const renamed = key.map((column) => (cells[column] ?? row[column]) as Value);
+    const update = `UPDATE ${from} SET ${sets} WHERE ${where} AND ${isFree}`;
+    if ((await sql.count(update, ...written, ...values, ...renamed)) === 0)
+      await sql.count(`DELETE FROM ${from} WHERE ${where}`, ...values);
   }
 }
 

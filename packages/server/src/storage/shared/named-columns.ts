@@ -7,15 +7,15 @@ import { TABLES } from "./sealed-columns.ts";
 /** Plain columns, by table; tables of ids, times and hashes have none. */
 const PLAIN: Readonly<Record<string, string>> = {
   threads: "started_by metadata tenant",
-  thread_metadata: "value",
+  thread_metadata: "key value",
   runs: "caller tenant",
   checkpoints: "metadata",
   interrupts: "claim claimed_by",
-  inbox_metadata: "value",
+  inbox_metadata: "key value",
   audit: "by",
   assistants: "name name_lower metadata",
   assistant_versions: "name metadata",
-  assistant_metadata: "value",
+  assistant_metadata: "key value",
   crons: "caller reach metadata",
   policies: "created_by",
   store_items: "tenant",
@@ -56,9 +56,6 @@ export const NAMED: ReadonlyMap<string, readonly string[]> = new Map(
 export const DECIDING: Readonly<Record<string, readonly string[]>> = {
   webhooks: ["channel"],
   store_items: ["ns", "key"],
-  thread_metadata: ["key"],
-  inbox_metadata: ["key"],
-  assistant_metadata: ["key"],
 };
 
 /** The name of the person whose row it is, in tables with a row for each. */
@@ -75,6 +72,6 @@ export const isOfAnother = (table: string, row: Row, { isPerson }: Pick<Personal
   table in PERSON_OF_ROW && !isPerson(String(PERSON_OF_ROW[table]?.(row)));
 
 export function readKind(table: string, column: string, { key }: Row): TextKind {
-  if (table.endsWith("_metadata")) return isPersonKey(String(key)) ? "record" : "content";
+  if (table.endsWith("_metadata") && column === "value") return isPersonKey(String(key)) ? "record" : "content";
   return RECORDS.has(`${table}.${column}`) ? "record" : "content";
 }
