@@ -73,6 +73,6 @@ export const chooseActTrail = (subject: string): string => `acts-${hash("sha256"
 
 const KNOWN_ACTS: ReadonlySet<string> = new Set(ACTS);
 
-export function readKind(action: string): EntryKind {
+export function readEntryKind(action: string): EntryKind {
   return KNOWN_ACTS.has(action) ? "act" : "decision";
 }

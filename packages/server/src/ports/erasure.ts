@@ -1,7 +1,7 @@
 // Erasure ports: what a deletion leaves of a thread, and the rows and traces that name a person.
 import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
 import type { ErasedEntry } from "../model/audit/audit-chain.ts";
-import type { ResealPlace } from "./sealing.ts";
+import type { RowCursor } from "./sealing.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 
 /** Place → number: a table of the storage, or `traces`. */
@@ -28,21 +28,21 @@ export interface ErasureTx {
   movePersonErasure(name: string, erasure: PersonErasure): Awaitable<void>;
   endPersonErasure(name: string): Awaitable<void>;
   /** Replaces a person in the next rows, or removes the rows; a dry run only counts. @param place null at the start */
-  erasePersonPage(place: ResealPlace | null, names: PersonalNames, page: ErasureOptions): Awaitable<ErasedPage>;
+  erasePersonPage(place: RowCursor | null, names: PersonalNames, page: ErasureOptions): Awaitable<ErasedPage>;
 }
 
 export interface PersonErasure {
   readonly pseudonym: string;
   /** Name, address, subject, displayed name. */
   readonly identifiers: readonly string[];
-  readonly at: ErasurePlace;
+  readonly at: ErasureCursor;
 }
 
 /** Where the next page begins. */
-export interface ErasurePlace {
+export interface ErasureCursor {
   /** From 1. */
   readonly pass: number;
-  readonly rows: ResealPlace | null;
+  readonly rows: RowCursor | null;
   /** Then come traces. */
   readonly isRowsDone: boolean;
   readonly traces: string | null;
@@ -59,7 +59,7 @@ export interface ErasureOptions {
 
 export interface ErasedPage {
   /** Null at the end. */
-  readonly next: ResealPlace | null;
+  readonly next: RowCursor | null;
   readonly table: string;
   /** Rows that named the person. */
   readonly rows: number;

@@ -2,14 +2,14 @@
 import type { Awaitable } from "./results/awaitable.ts";
 
 /** A place in the order of all rows: a table, and the key of the last row. */
-export interface ResealPlace {
+export interface RowCursor {
   readonly table: string;
   readonly after: readonly (string | number)[] | null;
 }
 
 export interface ResealedPage {
   /** Null at the end. */
-  readonly next: ResealPlace | null;
+  readonly next: RowCursor | null;
   /** Rows that were rewritten. */
   readonly rows: number;
   /** Keys of values that are not sealed with the newest one and could not be rewritten. */
@@ -25,10 +25,10 @@ export interface SealingTx {
     readonly inUse: readonly string[];
     readonly isComplete: boolean;
     /** Where the last rewrite stopped. */
-    readonly place: ResealPlace | null;
+    readonly place: RowCursor | null;
   }>;
   /** Seals the values of the next rows with the newest key. @param place null at the start */
-  resealPage(place: ResealPlace | null, rows: number): Awaitable<ResealedPage>;
+  resealPage(place: RowCursor | null, rows: number): Awaitable<ResealedPage>;
   /** All values have the newest key, but for those that need one of `left`. */
   resealed(left: readonly string[]): Awaitable<void>;
 }

@@ -7,7 +7,7 @@ import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
-import type { ResealPlace, Storage } from "../ports/ports.ts";
+import type { RowCursor, Storage } from "../ports/ports.ts";
 
 const PAGE_ROWS = 16;
 const PROGRESS_ROWS = 10_000;
@@ -70,7 +70,7 @@ async function resealAll(ports: Ports, state: { readonly stopped: boolean }): Pr
 async function resealPass(
   { storage, clock, log }: Ports,
   state: { readonly stopped: boolean },
-  from: ResealPlace | null,
+  from: RowCursor | null,
 ): Promise<{ readonly rows: number; readonly left: readonly string[] } | null> {
   const left = new Set<string>();
   let [place, rows, told] = [from, 0, 0];

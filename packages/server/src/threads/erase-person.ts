@@ -14,7 +14,7 @@ import { createPersonalNames } from "@holdpoint/base/personal-names.ts";
 import type { AgentContext } from "../context/context.ts";
 import { buildAct } from "../model/audit/build-act.ts";
 import type { AuditEntry, Caller } from "../model/model.ts";
-import type { ErasedCounts, ErasedPage, ErasurePlace, PersonErasure, Tx } from "../ports/ports.ts";
+import type { ErasedCounts, ErasedPage, ErasureCursor, PersonErasure, Tx } from "../ports/ports.ts";
 
 export interface PersonStep {
   readonly person: string;
@@ -33,7 +33,7 @@ export interface ErasedStep {
 }
 
 const PASS = { rows: null, isRowsDone: false, traces: null, foundInPass: 0 } as const;
-const START: ErasurePlace = { ...PASS, pass: 1, found: 0, foundBefore: 0 };
+const START: ErasureCursor = { ...PASS, pass: 1, found: 0, foundBefore: 0 };
 const PASSES_MAX = 3;
 const PAGE_ROWS = 16;
 const WORK_MS = 3000;
@@ -55,7 +55,7 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
     erasure = moved;
     await new Promise<void>((resolve) => void clock.after(1, resolve)); // erase-person.3
     if (clock.monotonic() >= until && !isEnd(erasure.at, dryRun)) {
-      const next = dryRun ? formatPlace(erasure.at) : pseudonym;
+      const next = dryRun ? formatCursor(erasure.at) : pseudonym;
       return { pseudonym: dryRun ? null : pseudonym, places, isComplete: false, next };
     }
   }
@@ -64,14 +64,14 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
 }
 
 /** erase-person.5. */
-const isEnd = ({ pass, foundBefore }: ErasurePlace, dryRun: boolean): boolean =>
+const isEnd = ({ pass, foundBefore }: ErasureCursor, dryRun: boolean): boolean =>
   pass > 1 && (dryRun || foundBefore === 0 || pass > PASSES_MAX);
 
 /** Of a dry run, whose place comes back from the caller: it only counts. */
 async function look({ storage, newId }: AgentContext, { person, cursor }: PersonStep): Promise<PersonErasure> {
   const begun = await storage.transaction((tx) => tx.personErasure(person));
   const erasure = begun ?? (await storage.transaction((tx) => plan(tx, person, newId)));
-  return { ...erasure, at: cursor === null ? START : readPlace(cursor) };
+  return { ...erasure, at: cursor === null ? START : readCursor(cursor) };
 }
 
 async function plan(tx: Tx, name: string, newId: () => string): Promise<PersonErasure> {
@@ -139,7 +139,7 @@ async function advance(agent: AgentContext, work: Advance): Promise<PersonErasur
   return moved;
 }
 
-const count = (at: ErasurePlace, rows: number): ErasurePlace => ({
+const count = (at: ErasureCursor, rows: number): ErasureCursor => ({
   ...at,
   found: at.found + rows,
   foundInPass: at.foundInPass + rows,
@@ -205,10 +205,10 @@ function buildEntry(
   return buildAct(author, { action: "person_removed", at: clock.now(), subject: pseudonym, fields: { erased } });
 }
 
-const formatPlace = (place: ErasurePlace): string => Buffer.from(JSON.stringify(place)).toString("base64url");
+const formatCursor = (place: ErasureCursor): string => Buffer.from(JSON.stringify(place)).toString("base64url");
 
 /** @throws {ApiError} `invalid_request` */
-function readPlace(cursor: string): ErasurePlace {
+function readCursor(cursor: string): ErasureCursor {
   const place = parseJson(Buffer.from(cursor, "base64url").toString());
   if (!isJsonObject(place)) throw foreignCursor();
   const { pass, rows, isRowsDone, traces, found, foundInPass, foundBefore } = place;
@@ -216,7 +216,7 @@ function readPlace(cursor: string): ErasurePlace {
   const areNumbers = [pass, found, foundInPass, foundBefore].every((one) => typeof one === "number");
   const isCursor = traces === null || typeof traces === "string";
   if (!isPlace || !areNumbers || !isCursor || typeof isRowsDone !== "boolean") throw foreignCursor();
-  return place as unknown as ErasurePlace;
+  return place as unknown as ErasureCursor;
 }
 
 function foreignCursor(): ApiError {

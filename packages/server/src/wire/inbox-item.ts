@@ -2,7 +2,7 @@
 import { PRIORITIES } from "@holdpoint/api/inbox-filter.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { isActTrail, readKind } from "../model/audit-actions.ts";
+import { isActTrail, readEntryKind } from "../model/audit-actions.ts";
 import { readableValue } from "../model/audit/readable-value.ts";
 import type { AnswerFailure, AnswerRecord, Assignment, Interrupt, Thread } from "../model/model.ts";
 import type { Show } from "../model/payload/mask-secrets.ts";
@@ -91,7 +91,7 @@ export function serializeAuditEntry(entry: AuditRecord, schema: JsonObject | nul
     seq: entry.seq,
     at: isoTime(entry.at),
     action: entry.action,
-    entry_kind: readKind(entry.action),
+    entry_kind: readEntryKind(entry.action),
     by: entry.by,
     via: entry.via ?? "api",
     address: entry.origin?.address ?? null,

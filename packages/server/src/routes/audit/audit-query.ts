@@ -3,7 +3,7 @@ import type { searchAudit } from "@holdpoint/api/audit/audit.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { ACTS, DECISIONS, type EntryKind, isActTrail, readKind } from "../../model/audit-actions.ts";
+import { ACTS, DECISIONS, type EntryKind, isActTrail, readEntryKind } from "../../model/audit-actions.ts";
 import type { AuditSearch } from "../../inbox/audit/search-audit.ts";
 import type { Scope } from "../../model/model.ts";
 import { queryWords } from "@holdpoint/api/text/search-words.ts";
@@ -35,7 +35,7 @@ export function toAuditSearch(query: SearchQuery, scope: Scope, kind: AuditKind)
 function chooseActions(named: readonly string[] | null, kind: AuditKind): readonly string[] {
   if (kind === "all") return named ?? [];
   if (named === null) return kind === "act" ? ACTS : DECISIONS;
-  const left = named.filter((action) => readKind(action) === kind);
+  const left = named.filter((action) => readEntryKind(action) === kind);
   return left.length === 0 ? ["none"] : left;
 }
 

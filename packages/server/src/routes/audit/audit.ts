@@ -10,7 +10,7 @@ import type { AgentContext } from "../../context/context.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Ask } from "../../auth/authorize.ts";
 import { createSight } from "../../auth/sight.ts";
-import { readKind as actionKind } from "../../model/audit-actions.ts";
+import { readEntryKind } from "../../model/audit-actions.ts";
 import { buildAct } from "../../model/audit/build-act.ts";
 import type { Caller } from "../../model/model.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
@@ -29,7 +29,7 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.searchAudit, async ({ query, ...call }) => {
       const sight = createSight(call);
-      const search = toAuditSearch(query, call.scope, await readKind(query, call.ask));
+      const search = toAuditSearch(query, call.scope, await askForKind(query, call.ask));
       if (search.search.length > 0) await agent.search.catchUp();
       if (query.format !== "json") await noteExport(agent, call, query);
       if (query.format !== "json")
@@ -50,8 +50,8 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
 }
 
 /** @throws {ApiError} `forbidden` */
-async function readKind({ kind, action }: SearchQuery, ask: Ask): Promise<AuditKind> {
-  const wanted = kind ?? (action?.some((one) => actionKind(one) === "act") === true ? "all" : "decision");
+async function askForKind({ kind, action }: SearchQuery, ask: Ask): Promise<AuditKind> {
+  const wanted = kind ?? (action?.some((one) => readEntryKind(one) === "act") === true ? "all" : "decision");
   if (wanted !== "decision") await ask("acts:search", {});
   return wanted;
 }

@@ -7,9 +7,9 @@
 //        new content in the chain, in the same transaction.
 import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
 import { auditDigest, type ErasedEntry } from "../../model/audit/audit-chain.ts";
-import type { ErasedPage, ErasureTx, PersonErasure, ResealPlace } from "../../ports/ports.ts";
+import type { ErasedPage, ErasureTx, PersonErasure, RowCursor } from "../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
-import { DECIDING, goesWithPerson, isOfAnother, NAMED, readKind } from "../shared/named-columns.ts";
+import { DECIDING_COLUMNS, goesWithPerson, isOfAnother, NAMED, readTextKind } from "../shared/named-columns.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
 import { staysPlain } from "../shared/sealing.ts";
 import { decodeNamespace } from "../shared/store-namespaces.ts";
@@ -61,7 +61,7 @@ export function personErasureVerbs(sql: ColdSql): PersonVerbs {
 }
 
 /** A place comes back from a caller: only names of the list become part of a statement. */
-function isKnown({ table, after }: ResealPlace): boolean {
+function isKnown({ table, after }: RowCursor): boolean {
   const isCell = (cell: unknown): boolean => typeof cell === "string" || typeof cell === "number";
   if (!NAMED.has(table)) return false;
   return after === null || (Array.isArray(after) && after.length === TABLES[table]?.key.length && after.every(isCell));
@@ -87,7 +87,9 @@ function listColumns(sql: ColdSql, table: string): string {
   const { key = [], sealed = {}, plain = [] } = TABLES[table] ?? {};
   const rows = Object.values(sealed).flatMap(({ row }) => row);
   const whole = table === "audit" ? plain : [];
-  return [...new Set([...key, ...rows, ...whole, ...(DECIDING[table] ?? []), ...listNamed(sql, table)])].join(", ");
+  return [...new Set([...key, ...rows, ...whole, ...(DECIDING_COLUMNS[table] ?? []), ...listNamed(sql, table)])].join(
+    ", ",
+  );
 }
 
 const listNamed = ({ schema }: ColdSql, table: string): readonly string[] =>
@@ -141,7 +143,7 @@ function replaceCells({ sql, names, table }: Work, row: Row): Readonly<Record<st
     if (cell === null || staysPlain(table, column, cell)) continue;
     const text = sql.sealing.open(table, column, row, cell);
     if (typeof text !== "string") continue;
-    const replaced = names.replace(text, readKind(table, column, row));
+    const replaced = names.replace(text, readTextKind(table, column, row));
     if (replaced !== text) cells[column] = replaced;
   }
   return cells;

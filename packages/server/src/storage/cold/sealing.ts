@@ -5,7 +5,7 @@
 //   cold/sealing.2. A rewrite changes a cell only if it is still the one that was read: a concurrent change wins.
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { SealedValueError } from "@holdpoint/base/keyring.ts";
-import type { ResealPlace, SealingTx } from "../../ports/ports.ts";
+import type { RowCursor, SealingTx } from "../../ports/ports.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
 import { readCellKey, staysPlain } from "../shared/sealing.ts";
 import type { ColdSql, Row, Value } from "./cold-sql.ts";
@@ -76,7 +76,7 @@ export function sealingVerbs(sql: ColdSql): SealingTx {
 
 interface StoredPlace {
   readonly to: string;
-  readonly place: ResealPlace | null;
+  readonly place: RowCursor | null;
 }
 
 async function readMarks(sql: ColdSql): Promise<ReadonlyMap<string, string>> {
@@ -97,7 +97,7 @@ export async function putMeta(
 /** Rows of a table in the order of their keys. */
 export async function readPage(
   sql: ColdSql,
-  { table, after }: ResealPlace,
+  { table, after }: RowCursor,
   { columns, limit }: { readonly columns: string; readonly limit: number },
 ): Promise<readonly Row[]> {
   const { key = [] } = TABLES[table] ?? {};
@@ -117,10 +117,10 @@ function listColumns(table: string): string {
 /** @param tables in their order */
 export function findNext(
   tables: readonly string[],
-  { table }: ResealPlace,
+  { table }: RowCursor,
   page: readonly Row[],
   limit: number,
-): ResealPlace | null {
+): RowCursor | null {
   const last = page.at(-1);
   const key = TABLES[table]?.key ?? [];
   if (last !== undefined && page.length === limit)

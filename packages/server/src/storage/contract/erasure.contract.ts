@@ -12,7 +12,7 @@ import { test } from "node:test";
 import { createPersonalNames } from "@holdpoint/base/personal-names.ts";
 import { verifyAudit } from "../../inbox/audit/verify-audit.ts";
 import type { AuditEntry } from "../../model/model.ts";
-import type { ErasedPage, ResealPlace } from "../../ports/ports.ts";
+import type { ErasedPage, RowCursor } from "../../ports/ports.ts";
 import type { OpenStorage } from "./open-storage.ts";
 import { newId, newInterrupt, newRun, newThread } from "./samples.contract.ts";
 
@@ -131,8 +131,8 @@ export function erasureCases(open: OpenStorage): void {
     const anchor = await storage.read((tx) => tx.auditHeads());
     const pages = async (dryRun: boolean): Promise<readonly ErasedPage[]> => {
       const all: ErasedPage[] = [];
-      for (let place: ResealPlace | null = null; ;) {
-        const at: ResealPlace | null = place;
+      for (let place: RowCursor | null = null; ;) {
+        const at: RowCursor | null = place;
         const page = await storage.transaction(async (tx) => {
           const done = await tx.erasePersonPage(at, names, { rows: 2, dryRun });
           for (const { namespace, key } of dryRun ? [] : done.items) await tx.deleteStoreItem(namespace, key);

@@ -10,7 +10,7 @@
 //   contract/storage.7. Values read back as stored, NUL and lone surrogates included.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { ResealedPage, ResealPlace, Tx } from "../../ports/ports.ts";
+import type { ResealedPage, RowCursor, Tx } from "../../ports/ports.ts";
 import { assistantCases } from "./assistants.contract.ts";
 import { auditDeletionCases } from "./audit-deletions.contract.ts";
 import { auditSearchCases } from "./audit-search.contract.ts";
@@ -106,8 +106,8 @@ export function storageContract(
     test("a rewrite of sealed values finds none to rewrite", async (t) => {
       const storage = await open(t);
       await storage.transaction((tx) => tx.insertThread(newThread()));
-      for (let place: ResealPlace | null = null; ;) {
-        const at: ResealPlace | null = place;
+      for (let place: RowCursor | null = null; ;) {
+        const at: RowCursor | null = place;
         const page: ResealedPage = await storage.transaction((tx) => tx.resealPage(at, 10));
         assert.equal(page.rows, 0);
         place = page.next;

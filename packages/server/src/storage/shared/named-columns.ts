@@ -5,7 +5,7 @@ import { isPersonKey, type PersonalNames, type TextKind } from "@holdpoint/base/
 import { TABLES } from "./sealed-columns.ts";
 
 /** Plain columns, by table; tables of ids, times and hashes have none. */
-const PLAIN: Readonly<Record<string, string>> = {
+const PLAIN_NAMED: Readonly<Record<string, string>> = {
   threads: "started_by metadata tenant",
   thread_metadata: "key value",
   runs: "caller tenant",
@@ -26,14 +26,14 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 /** Tables whose row goes with the person whom it names. */
-const GONE: Readonly<Record<string, (row: Row) => boolean>> = {
+const GOES_WITH_PERSON: Readonly<Record<string, (row: Row) => boolean>> = {
   socket_tickets: () => true,
   notices: () => true,
   webhooks: ({ channel }) => channel !== "http",
 };
 
 /** What Holdpoint itself writes about people: the whole text is a name there, however common. */
-const RECORDS: ReadonlySet<string> = new Set(
+const WHOLE_NAMES: ReadonlySet<string> = new Set(
   `threads.started_by threads.tenant runs.caller runs.tenant interrupts.claim interrupts.claimed_by interrupts.review
    audit.by audit.value crons.caller policies.created_by store_items.tenant people.name
    people.subject people.display_name people.email sessions.person sessions.claims api_keys.created_by
@@ -47,13 +47,13 @@ export const NAMED: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(TABLES)
     .map(([table, { sealed }]): [string, string[]] => [
       table,
-      [...(PLAIN[table]?.split(" ") ?? []), ...Object.keys(sealed)].filter((column) => column !== "vector"),
+      [...(PLAIN_NAMED[table]?.split(" ") ?? []), ...Object.keys(sealed)].filter((column) => column !== "vector"),
     ])
     .filter(([, columns]) => columns.length > 0),
 );
 
 /** Further columns that decide about a row. */
-export const DECIDING: Readonly<Record<string, readonly string[]>> = {
+export const DECIDING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   webhooks: ["channel"],
   store_items: ["ns", "key"],
 };
@@ -65,13 +65,13 @@ const PERSON_OF_ROW: Readonly<Record<string, (row: Row) => unknown>> = {
 };
 
 export const goesWithPerson = (table: string, row: Row): boolean =>
-  table in PERSON_OF_ROW || (GONE[table]?.(row) ?? false);
+  table in PERSON_OF_ROW || (GOES_WITH_PERSON[table]?.(row) ?? false);
 
 /** Names in the row of another person are that person's own: somebody may be called the same. */
 export const isOfAnother = (table: string, row: Row, { isPerson }: Pick<PersonalNames, "isPerson">): boolean =>
   table in PERSON_OF_ROW && !isPerson(String(PERSON_OF_ROW[table]?.(row)));
 
-export function readKind(table: string, column: string, { key }: Row): TextKind {
+export function readTextKind(table: string, column: string, { key }: Row): TextKind {
   if (table.endsWith("_metadata") && column === "value") return isPersonKey(String(key)) ? "record" : "content";
-  return RECORDS.has(`${table}.${column}`) ? "record" : "content";
+  return WHOLE_NAMES.has(`${table}.${column}`) ? "record" : "content";
 }
