@@ -86,6 +86,21 @@ test("siblings that are due are answered in one run, and those that are not wait
   );
 });
 
+test("questions whose deadline is computed each time keep their ids, and are answered", async () => {
+  const thread = await newThread(server, "computed_branches");
+  await thread.run({ input: {} });
+  const [a, b] = await thread.open();
+  const [, before] = await readItems(server, thread.threadId);
+  await thread.run({ command: { resume: { [a?.id ?? ""]: 1 } } });
+  const items = await readItems(server, thread.threadId);
+  assert.deepEqual(
+    items.map(({ id, deadline }) => [id, deadline]),
+    [[b?.id, before?.deadline]],
+  );
+  await thread.run({ command: { resume: { [b?.id ?? ""]: 2 } } });
+  assert.deepEqual((await thread.get()).values?.["done"], ["a=1", "b=2"]);
+});
+
 test("without an action, an interrupt is overdue and stays open", async () => {
   const thread = await asks({ question: "?", expires_at: "2020-01-01T00:00:00Z" });
   const [item] = await readItems(server, thread.threadId);

@@ -196,3 +196,20 @@ export const timedBranches = new StateGraph(Timed)
   .addEdge("__start__", "b")
   .addEdge("__start__", "c")
   .compile();
+
+function computedBranch(name: string) {
+  return () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    return {
+      done: [`${name}=${String(interrupt({ question: name, offset: Math.round(-0.2), expires_at: expiresAt }))}`],
+    };
+  };
+}
+
+/** Two branches that compute their payloads each time they run. */
+export const computedBranches = new StateGraph(Timed)
+  .addNode("a", computedBranch("a"))
+  .addNode("b", computedBranch("b"))
+  .addEdge("__start__", "a")
+  .addEdge("__start__", "b")
+  .compile();

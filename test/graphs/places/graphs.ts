@@ -89,7 +89,11 @@ export const loop = oneNode(async () => {
 });
 export const times = oneNode(() => [
   ask("a", { at: Date.now(), nonce: Math.random() }),
-  ask("a", { at: new Date().toISOString(), id: crypto.randomUUID() }),
+  ask("a", {
+    at: new Date().toISOString(),
+    id: crypto.randomUUID(),
+    expires_at: new Date(Date.now() + 7e6).toISOString(),
+  }),
 ]);
 
 /** The question of the node changes from one run of it to the next. */

@@ -74,6 +74,29 @@ test("a deadline that the graph computes anew changes nothing (asked-before.1)",
   assert.deepEqual([interruptId, expiresAt], [ID, 5000]);
 });
 
+const HOUR = 3_600_000;
+const untilTime = (at: number): string => new Date(at).toISOString();
+const timed = (at: number): Json => ({ ...SMALL, expires_at: untilTime(at) });
+
+const COMPUTED: readonly (readonly [what: string, first: Json, again: Json, keepsId: boolean])[] = [
+  ["an hour from now", timed(ASKED_AT + HOUR), timed(AGAIN_AT + HOUR), true],
+  ["an hour from now, in a list", [timed(ASKED_AT + HOUR)], [timed(AGAIN_AT + HOUR)], true],
+  ["seconds until a time", { ...SMALL, expires_in_seconds: 3600 }, { ...SMALL, expires_in_seconds: 3592 }, true],
+  ["years later", timed(ASKED_AT + HOUR), timed(AGAIN_AT + 100_000 * HOUR), false],
+  ["a deadline where there was none", SMALL, timed(AGAIN_AT + HOUR), false],
+  ["no deadline any more", timed(ASKED_AT + HOUR), SMALL, false],
+  ["a time that is no deadline", { ...SMALL, at: untilTime(1) }, { ...SMALL, at: untilTime(2) }, false],
+  ["a deadline without a form", { ...SMALL, expires_at: "soon" }, { ...SMALL, expires_at: "later" }, false],
+  ["-0, which is 0 as JSON", { amount: 0 }, { amount: -0 }, true],
+  ["members in another order", { a: 1, b: 2 }, { b: 2, a: 1 }, true],
+];
+
+for (const [what, first, again, keepsId] of COMPUTED)
+  test(`computed anew: ${what}: ${keepsId ? "the same question, as shown first" : "a new one"} (asked-before.1)`, () => {
+    const { interruptId, value } = find(raise([row({ value: first })], again));
+    assert.deepEqual([interruptId === ID, value], [keepsId, keepsId ? first : again]);
+  });
+
 const OTHER: readonly (readonly [what: string, value: Json, schema: OpenInterrupt["responseSchema"]])[] = [
   ["another payload", LARGE, null],
   ["another schema", SMALL, { type: "string" }],

@@ -3,12 +3,13 @@
 //   asked-before.1. An id stands for one content, the payload and the schema of the answer. So an answer, an address, a
 //        button, a claim, a vote or a default answer given for one content never settles another.
 import { hash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type { AnswerFailure, Interrupt } from "../model/model.ts";
+import { isSameDeadline, splitDeadline, type PayloadDeadline } from "../model/payload/payload-deadline.ts";
+import { hashJson } from "../model/payload/shown-payload.ts";
 import type { OpenInterrupt } from "../ports/ports.ts";
 import { DEADLINE_MEMBER } from "./deadline.ts";
 
-type Content = Pick<Interrupt, "value" | "responseSchema">;
+type Content = Pick<Interrupt, "value" | "responseSchema" | "createdAt">;
 
 /** An interrupt as a run raised it, with the schema of its answer. */
 export type Raised = Content & Pick<OpenInterrupt, "interruptId" | "graphNs" | "taskId" | "index">;
@@ -35,9 +36,15 @@ export function findAskedBefore(known: readonly Interrupt[], raised: Raised, run
   return { interruptId, before: null, failure };
 }
 
-/** A time that the graph computes anew in each run is no other question: the row keeps its first deadline. */
+/** As JSON, in which -0 is 0. A time that the graph computes anew in each run is no other question. */
 function showsTheSame(one: Content, other: Content): boolean {
-  return isDeepStrictEqual([one.value, withoutDeadline(one)], [other.value, withoutDeadline(other)]);
+  const [before, now] = [describeContent(one), describeContent(other)];
+  return before.shown === now.shown && isSameDeadline(before.deadline, now.deadline);
+}
+
+function describeContent(content: Content): { readonly shown: string; readonly deadline: PayloadDeadline | null } {
+  const { rest, deadline } = splitDeadline(content.value, content.createdAt);
+  return { shown: hashJson([rest, withoutDeadline(content)]), deadline };
 }
 
 function withoutDeadline({ responseSchema }: Content): Interrupt["responseSchema"] {

@@ -6,6 +6,7 @@
 //   deadline.3. A default answer never comes from a payload, because a model may have written it.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { OnExpiry } from "../model/model.ts";
+import { findDeadline, onlyPayload } from "../model/payload/payload-deadline.ts";
 import type { OpenInterrupt } from "../ports/ports.ts";
 
 export interface Deadline {
@@ -14,7 +15,6 @@ export interface Deadline {
 }
 
 const NONE: Deadline = { expiresAt: null, onExpiry: null };
-const SECONDS_MAX = 10 * 366 * 24 * 3600;
 
 /** Member of a response schema with the deadline. Only the graph's code writes the schema. */
 export const DEADLINE_MEMBER = "x-holdpoint-deadline";
@@ -33,8 +33,7 @@ export function buildDeadline(
   assistant: JsonObject,
   askedAt: number,
 ): Deadline {
-  // agent inboxes accept a list of one
-  const payload = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value;
+  const payload = onlyPayload(value);
   // Compare by name, not by identity: a graph may pass one object as payload and as option.
   const sources = { schema: responseSchema?.[DEADLINE_MEMBER], deadline, payload, assistant: assistant[ASSISTANT_KEY] };
   for (const [source, from] of Object.entries(sources)) {
@@ -53,22 +52,8 @@ export function hasDefaultAnswer(metadata: JsonObject): boolean {
 }
 
 function read(from: JsonObject, askedAt: number): Deadline {
-  const { expires_at: at, expires_in_seconds: seconds, on_expiry: then } = from;
-  const expiresAt = parseTime(at) ?? (isDuration(seconds) ? askedAt + Math.ceil(seconds * 1000) : null);
-  return expiresAt === null ? NONE : { expiresAt, onExpiry: readOnExpiry(then) };
-}
-
-/** Requires a time zone, so that the time does not depend on the server's location. */
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
-
-function parseTime(given: Json | undefined): number | null {
-  if (typeof given !== "string" || !ISO_TIME.test(given)) return null;
-  const time = Date.parse(given);
-  return Number.isNaN(time) ? null : time;
-}
-
-function isDuration(given: Json | undefined): given is number {
-  return typeof given === "number" && given >= 0 && given <= SECONDS_MAX;
+  const found = findDeadline(from, askedAt);
+  return found === null ? NONE : { expiresAt: found.expiresAt, onExpiry: readOnExpiry(from["on_expiry"]) };
 }
 
 function readOnExpiry(given: Json | undefined): OnExpiry | null {

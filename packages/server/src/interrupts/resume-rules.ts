@@ -211,8 +211,7 @@ function checkReady(
 function carried(interrupts: readonly Interrupt[], chooseValue: (interrupt: Interrupt) => Json): AcceptedAnswers {
   const answers = interrupts.map((interrupt): CarriedAnswer => {
     const { interruptId, libraryId, graphNs, taskId, checkpointId, index, createdAt } = interrupt;
-    const described = describePayload(interrupt.value, createdAt, Number.POSITIVE_INFINITY);
-    const shown = { exact: described.exact, masked: described.masked };
+    const { random: _random, ...shown } = describePayload(interrupt.value, createdAt, Number.POSITIVE_INFINITY);
     const value = chooseValue(interrupt);
     const masked = maskSecrets(value, interrupt.responseSchema);
     const readable = masked === value ? {} : { masked };

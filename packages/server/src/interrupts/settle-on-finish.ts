@@ -97,13 +97,15 @@ function opened(
   const source = configured === undefined ? raised : { ...raised, deadline: configured };
   const { value } = raised;
   const responseSchema = answerSchema({ ...raised, ...(answers === undefined ? {} : { answers }) });
-  const { interruptId, before, failure } = findAskedBefore(known, { ...raised, responseSchema }, run.runId);
+  const content = { ...raised, responseSchema, createdAt: at };
+  const { interruptId, before, failure } = findAskedBefore(known, content, run.runId);
   const { expiresAt, onExpiry } = before ?? buildDeadline(source, assistant, at);
   const kept = before !== null && outdated.has(before.interruptId) ? withoutVotes(before) : null;
   const review =
     before === null ? buildReview({ value, responseSchema, assistant, startedBy, at }) : (kept ?? before).review;
   const interrupt: Interrupt = {
     ...raised,
+    value: before === null ? value : before.value, // with the deadline that holds
     responseSchema,
     interruptId,
     threadId: run.threadId,

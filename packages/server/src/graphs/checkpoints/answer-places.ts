@@ -4,7 +4,7 @@
 //   answer-places.1. LangGraph never reads these rows.
 //   answer-places.2. They are written when the task writes: an answer is used when its task has ended, or asks again.
 import type { CarriedAnswer } from "../../model/model.ts";
-import { type ShownPayload, describePayload } from "../../model/payload/shown-payload.ts";
+import { type ShownPayload, describePayload, isAlike } from "../../model/payload/shown-payload.ts";
 import { type QuestionPlaces, parsePlace, thrownPlace } from "../langgraph/question-places.ts";
 import { createRemoteTurns } from "../langgraph/remote-turns.ts";
 import type { Codec } from "./codec/value-codec.ts";
@@ -167,7 +167,7 @@ function findShown(
   isFree: (at: number) => boolean,
 ): number {
   const equal = shown.findIndex((one, at) => isFree(at) && one?.exact === asked.exact);
-  return equal >= 0 ? equal : shown.findIndex((one, at) => isFree(at) && one?.masked === asked.masked);
+  return equal >= 0 ? equal : shown.findIndex((one, at) => isFree(at) && one !== null && isAlike(one, asked));
 }
 
 /** Null for a value without a JSON form: it cannot be stored as an interrupt. */

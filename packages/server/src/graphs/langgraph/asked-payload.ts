@@ -8,6 +8,7 @@
 //        questions of the node at the same time differ in them only.
 //   asked-payload.2. If none matches, the call asks anew, and no answer is handed over. The answers stay with the task
 //        if its questions come at the same time: another call may ask for them. Otherwise the question has moved.
+import { isAlike } from "../../model/payload/shown-payload.ts";
 import {
   type Asking,
   type Scratchpad,
@@ -102,7 +103,7 @@ function noteConcurrent({ places }: TaskConfig, asking: Asking, value: unknown, 
   const asked = places.describe(value);
   const isOther = (one: unknown): boolean => {
     const open = places.describe(one);
-    return open?.masked === asked?.masked && open?.exact !== asked?.exact;
+    return open !== null && asked !== null && isAlike(open, asked) && open.exact !== asked.exact;
   };
   if (asked !== null && asked.random.length > 0 && asking.open.some(isOther)) places.concurrent.add(randomNames(node));
 }
@@ -123,7 +124,10 @@ function findAnswer(task: TaskConfig, asking: Asking, value: unknown, node: stri
   // Nothing tells what it showed: an answer of an older server, or a value without a JSON form.
   const next = left.find((at) => at === asking.count && (asked === null || (shown[at] ?? null) === null));
   if (next !== undefined || asked === null) return next ?? null;
-  const alike = left.find((at) => shown[at]?.masked === asked.masked);
+  const alike = left.find((at) => {
+    const one = shown[at] ?? null;
+    return one !== null && isAlike(one, asked);
+  });
   if (alike === undefined || asked.random.length === 0) return alike ?? null;
   const isName = places.concurrent.has(randomNames(node)) || places.isInInput(pad.currentTaskInput, asked.random);
   return isName ? null : alike;
