@@ -8,6 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { removeFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
+const TINY_BYTES = 256;
 const FIRST_LOAD_BYTES_MAX = 250_000;
 const PREFIX = "/behind/a.prefix";
 
@@ -73,7 +74,8 @@ test("a first load of the inbox, packed, is small enough (console.1)", async (t)
   for (const file of files) {
     const { status, headers, bytes } = await get(`/console/${file}`, "GET", { "accept-encoding": "br, gzip" });
     assert.equal(status, 200, file);
-    assert.equal(headers["content-encoding"], "gzip", file);
+    // A tiny file is smaller as it is.
+    assert.ok(headers["content-encoding"] === "gzip" || bytes.length < TINY_BYTES, file);
     size += bytes.length;
   }
   t.diagnostic(`first load: ${size} bytes in ${files.size + 1} files`);
