@@ -20,7 +20,7 @@ const refund = (amount: number, to: string, rules: object = {}) => ({
 });
 const RULES = { review_rules: { assignees: ["ann"], four_eyes: true } };
 const YES = { decisions: [{ type: "approve" }] };
-/** They name no question: as programs, they answer what is open. */
+/** They name no question. */
 const NAMELESS = /on_paused answer/;
 
 /** @returns both questions: the second one stands in the place of the first */
@@ -35,10 +35,8 @@ async function askAndSwap(rules: object): Promise<{ first: Asked; second: Asked 
   return { first, second: { ...first, interruptId: open?.id ?? "" } };
 }
 
-const CHANNELS_WITH_IDS = CHANNELS.filter(({ name, says }) => says(YES) && !NAMELESS.test(name));
-
-for (const channel of CHANNELS_WITH_IDS)
-  test(`${channel.name}: the id of the first question settles nothing (swapped-questions.1)`, PATIENCE, async () => {
+for (const channel of CHANNELS.filter(({ says }) => says(YES)))
+  test(`${channel.name}: an answer to the first question settles nothing (swapped-questions.1)`, PATIENCE, async () => {
     const { first, second } = await askAndSwap(RULES);
     assert.notEqual(first.interruptId, second.interruptId);
     const reply = await channel.send(world, first, { who: "ann", value: YES });
@@ -51,8 +49,27 @@ for (const channel of CHANNELS_WITH_IDS)
       ],
       reply.text,
     );
-    if (channel.hasCodes) assert.equal(reply.code, "interrupt_stale", reply.text);
+    const code = NAMELESS.test(channel.name) ? "answer_ambiguous" : "interrupt_stale";
+    if (channel.hasCodes) assert.equal(reply.code, code, reply.text);
   });
+
+test(
+  "under review rules, an answer without an id and with the first checkpoint settles nothing",
+  PATIENCE,
+  async () => {
+    const first = await askOn(world, refund(5, "customer", RULES));
+    const path = `/threads/${first.threadId}`;
+    const { checkpoint } = (await read(world, `${path}/state`)).body;
+    const command = { update: { payload: refund(1_000_000, "mallory", RULES) } };
+    await post(world, "bob", `${path}/runs/wait`, { assistant_id: "echo", command });
+    const asAnn = (body: object) => post(world, "ann", `${path}/runs/wait`, { assistant_id: "echo", ...body });
+    const refused = await asAnn({ command: { resume: YES }, checkpoint });
+    assert.deepEqual([refused.status, refused.body["code"]], [409, "answer_ambiguous"], refused.text);
+    const [pending] = refused.body["pending"] as readonly { readonly id: string }[];
+    const answered = await asAnn({ command: { resume: { [pending?.id ?? ""]: YES } } });
+    assert.deepEqual(answered.body["answer"], [YES], answered.text);
+  },
+);
 
 for (const resume of ["by its id", "without an id"])
   test(`an official client answers the second question ${resume} (swapped-questions.2)`, PATIENCE, async () => {

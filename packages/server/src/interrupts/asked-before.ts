@@ -53,6 +53,15 @@ function withoutDeadline({ responseSchema }: Content): Interrupt["responseSchema
   return rest;
 }
 
+/** A question in the place of one that a run gave up, where one of them has review rules: a person may have seen that one. */
+export function replacesReviewed(known: readonly Interrupt[], open: Interrupt): boolean {
+  const before = known.filter((one) => one.state === "abandoned" && interruptKey(one) === interruptKey(open));
+  return before.some((one) => one.review !== null || open.review !== null);
+}
+
+export const REPLACED =
+  'Another question stood in its place before: send {"<interrupt id>": <answer>} for the one that you have seen.';
+
 /** In the form of the library's ids, by which answers are told from maps of answers. */
 function newId({ interruptId }: Raised, runId: string): string {
   return hash("sha256", `asked again ${interruptId} ${runId}`).slice(0, 32);

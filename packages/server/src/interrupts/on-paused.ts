@@ -5,7 +5,7 @@
 //     `multitask_strategy` is `reject` has made its choice, unless it also names another.
 //   on-paused.2. A run that answers or continues the pause goes through, whatever the choice.
 //   on-paused.3. An input counts as the answer only for the one open question; its schema and its rules apply as to any
-//     answer.
+//     answer. It names no question, so it answers none under review rules that took the place of another one.
 //   on-paused.4. Whoever answers a question with review rules says so: the choice of the assistant makes no input the
 //     answer to one. Its sender may not know of the question.
 //   on-paused.5. A schedule decides nothing: the run of a cron answers no question and continues no breakpoint.
@@ -14,6 +14,7 @@ import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AuditVia, Interrupt, MultitaskStrategy, OnPaused, Thread } from "../model/model.ts";
 import { serializeInterrupt } from "../wire/api-objects.ts";
+import { REPLACED, replacesReviewed } from "./asked-before.ts";
 import { openInterrupts } from "./problem-details.ts";
 import type { Intent } from "./run-intent.ts";
 
@@ -84,6 +85,7 @@ function inputAsAnswer(call: PausedCall, isOwnChoice: boolean): Intent {
   }
   if (only.review !== null && !isOwnChoice)
     throw paused(call, 'at a question with review rules: an input answers it only with on_paused "answer" of its own'); // on-paused.4
+  if (replacesReviewed(known, only)) throw new ApiError("answer_ambiguous", REPLACED, details(call)); // on-paused.3
   if (exceedsBytes(intent.input, answerBytesMax)) {
     throw new ApiError("answer_too_large", `The input is an answer, and those have at most ${answerBytesMax} bytes.`);
   }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { ApiError, type ErrorCode } from "@holdpoint/base/api-error.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import type { Interrupt, PauseKind, Thread, ThreadStatus } from "../model/model.ts";
+import type { Interrupt, PauseKind, Review, Thread, ThreadStatus } from "../model/model.ts";
 import { interruptRecord, threadRecord } from "../model/testkit.ts";
 import { RefusedAnswers } from "./problem-details.ts";
 import { acceptAnswers, AT_OPEN_PAUSE, olderCheckpoint } from "./resume-rules.ts";
@@ -34,6 +34,21 @@ const one = [old, gone, question(ids.a)];
 const several = [...one, question(ids.b, { position: 1 })];
 const closed = [old, gone, question(ids.a, { state: "answered", answer })];
 
+const rules: Review = {
+  assignees: [["ann"]],
+  approvals: 1,
+  rejections: 1,
+  fourEyes: false,
+  excluded: [],
+  escalations: [],
+  votes: [],
+  fault: null,
+};
+const swappedFrom = (changes: Partial<Interrupt>, now: Partial<Interrupt> = {}) => [
+  question(ids.gone, { state: "abandoned", taskId: "task a", ...changes }),
+  question(ids.a, now),
+];
+
 const paused = thread("interrupted", "question");
 const none = { idle: thread("idle"), busy: thread("busy"), error: thread("error") };
 const stopped = thread("interrupted", "breakpoint");
@@ -55,6 +70,48 @@ const CASES: readonly Case[] = [
   { name: "one open, null", thread: paused, known: one, resume: null, gives: { [ids.a]: null } },
   { name: "one open, {}", thread: paused, known: one, resume: {}, gives: { [ids.a]: {} } },
   { name: "one open, by id", thread: paused, known: one, resume: { [ids.a]: false }, gives: { [ids.a]: false } },
+  {
+    name: "replaced, bare (agent/resume-rules.2)",
+    thread: paused,
+    known: swappedFrom({}),
+    resume: "x",
+    gives: { [ids.a]: "x" },
+  },
+  {
+    name: "replaced under rules, bare (agent/resume-rules.2)",
+    thread: paused,
+    known: swappedFrom({ review: rules }, { review: rules }),
+    resume: "x",
+    gives: "answer_ambiguous",
+  },
+  {
+    name: "replaced, rules only now, bare (agent/resume-rules.2)",
+    thread: paused,
+    known: swappedFrom({}, { review: rules }),
+    resume: "x",
+    gives: "answer_ambiguous",
+  },
+  {
+    name: "replaced, rules only before, bare (agent/resume-rules.2)",
+    thread: paused,
+    known: swappedFrom({ review: rules }),
+    resume: "x",
+    gives: "answer_ambiguous",
+  },
+  {
+    name: "replaced under rules, by id (agent/resume-rules.2)",
+    thread: paused,
+    known: swappedFrom({ review: rules }, { review: rules }),
+    resume: { [ids.a]: "x" },
+    gives: { [ids.a]: "x" },
+  },
+  {
+    name: "rules, another place given up, bare (agent/resume-rules.2)",
+    thread: paused,
+    known: [gone, question(ids.a, { review: rules })],
+    resume: "x",
+    gives: { [ids.a]: "x" },
+  },
   {
     name: "several open, bare (agent/resume-rules.2)",
     thread: paused,

@@ -1,7 +1,8 @@
 // Resume rules: acceptance of an answer, and its target interrupts. Pure: rows in, decision or refusal out.
 // Invariants (interrupts/ARCHITECTURE.md):
 //   agent/resume-rules.1. An answer is accepted only while its interrupt is open on a paused thread.
-//   agent/resume-rules.2. With several open interrupts, a bare value is ambiguous and is rejected.
+//   agent/resume-rules.2. With several open interrupts, a bare value is ambiguous and is rejected. So it is for a question
+//        under review rules that took the place of another one: it may be meant for that.
 //   agent/resume-rules.3. The id of a closed interrupt of this thread is stale (409); any other id is unknown (422).
 //   agent/resume-rules.4. All answers of one call are accepted, or none.
 //   agent/resume-rules.5. Only a command with `fork: true` answers an interrupt of an older checkpoint again.
@@ -10,6 +11,7 @@
 import type { ApiError, ErrorCode } from "@holdpoint/base/api-error.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { schemaRefusal } from "./answer-schema.ts";
+import { REPLACED, replacesReviewed } from "./asked-before.ts";
 import { isAnswerMap, type Intent } from "./run-intent.ts";
 import type { CarriedAnswer, Interrupt, SubgraphCheckpoint, Thread } from "../model/model.ts";
 import { maskSecrets } from "../model/payload/mask-secrets.ts";
@@ -73,6 +75,7 @@ export function acceptAnswers(
     const detail = `${open.length} interrupts are pending: send {"<interrupt id>": <answer>} for one or more of them.`;
     throw refuse("answer_ambiguous", detail, undefined, resume); // agent/resume-rules.2
   }
+  if (replacesReviewed(known, only)) throw refuse("answer_ambiguous", REPLACED, undefined, resume);
   const refusal = target.refusal?.(only) ?? schemaRefusal(only, resume);
   if (refusal !== null) throw new RefusedAnswers(refusal, new Map([[only.interruptId, refusal]]));
   if (olderCheckpoint !== null) checkForks(refuse, [only], open, resume);
