@@ -125,3 +125,17 @@ test("the cron of a revoked key is disabled until somebody takes it over (cron-c
   assert.deepEqual([taken.body["user_id"], taken.body["disabled_reason"]], ["mallory", null]);
   await asMallory("DELETE", ticking);
 });
+
+test("a key of the same name with other limits is another caller (cron-callers.3)", PATIENCE, async () => {
+  const make = async (more: object) =>
+    (await withKey(KEYS.root, "POST", "/keys", { name: "ci", role: "operator", ...more })).body;
+  const { key, key_id: keyId } = await make({});
+  await make({ metadata: { region: "emea" } });
+  const ticking = await newCron(String(key), { schedule: EVERY_SECOND, on_run_completed: "keep" });
+  await withKey(KEYS.root, "DELETE", `/keys/${String(keyId)}`);
+  const reason = await until("the server disables it", async () => {
+    const { body } = await asMallory("GET", ticking);
+    return body["enabled"] === false ? body["disabled_reason"] : undefined;
+  });
+  assert.equal(reason, "caller_gone");
+});

@@ -78,3 +78,28 @@ for (const { name, setting, stored = [], person = null, via, counts } of ROWS) {
     });
   }
 }
+
+const EMEA = { assistants: null, metadata: { region: "emea" } };
+const REVIEWS = [{ group: "finance", role: "reviewer", metadata: EMEA.metadata }];
+const BY_CLAIM = [{ claim: "team", value: "x", role: "reviewer", metadata: EMEA.metadata }];
+const REACHES: readonly (readonly [now: string, found: Pick<Row, "setting" | "stored" | "person">, all: boolean])[] = [
+  ["a key without limits", { stored: [buildStoredKey("reviewer")] }, true],
+  ["a key with limits", { stored: [{ ...buildStoredKey("reviewer"), limits: EMEA }] }, false],
+  ["a key of the settings beside it", { setting: "reviewer", stored: [{ ...buildStoredKey("viewer") }] }, true],
+  ["a person with limits", { person: personIn("finance") }, false],
+];
+
+for (const [now, { setting, stored = [], person = null }, all] of REACHES)
+  for (const rules of person === null ? [REVIEWS] : [REVIEWS, BY_CLAIM])
+    for (const [before, limits, expected] of [
+      ["no limits", NO_LIMITS, all],
+      ["the same limits", EMEA, true],
+      ["other limits", { assistants: null, metadata: { region: "us" } }, all],
+    ] as const)
+      test(`of ${before} before, ${now} ${expected ? "reaches as far" : "does not reach as far"}, by ${JSON.stringify(rules)}`, async () => {
+        const keys = setting === undefined ? [] : [{ name: "ann", role: setting }];
+        const people = { path: "/auth/sign-in", rules: parseRoleRules(JSON.stringify(rules)) };
+        const access = createRoleAccess([], people, { keys, clock });
+        const tx = { person: async () => person, keysNamed: async () => stored };
+        assert.equal(await access.isCurrent?.(tx, { by: "ann", limits }), expected);
+      });

@@ -9,7 +9,7 @@ import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
 import type { Caller, Condition, Person, Role, RoleLimits, Vote } from "../model/model.ts";
 import type { Access, AccessChanges, AccessRequest, Tx } from "../ports/ports.ts";
 import { createAccessChanges } from "./access-changes.ts";
-import { isLimited, scopeWithin } from "./role-limits.ts";
+import { isLimited, NO_LIMITS, reachesAsFar, scopeWithin } from "./role-limits.ts";
 import { findGrant, readsClaims, type RoleRule } from "./role-rules.ts";
 import { leastRole, listPermissions, roleMay } from "./roles.ts";
 
@@ -79,19 +79,20 @@ async function isCurrent(
     event,
   }: { readonly people: PeopleAccess | null; readonly holders: KeyHolders; readonly event: AccessEvent },
   tx: Pick<Tx, "person" | "keysNamed">,
-  { by: name, via }: Pick<Vote, "by" | "via">,
+  { by: name, via, limits }: Pick<Vote, "by" | "via"> & Pick<Caller, "limits">,
 ): Promise<boolean> {
   if (people === null && via !== undefined) return true; // a contact: the notification file is its only directory
   const now = clock.now();
   const stored = (await tx.keysNamed(name)).filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
-  const mayAnswer = ({ role }: { readonly role: Role }): boolean => roleMay(role, event);
+  const mayAnswer = (own: { readonly role: Role; readonly limits?: RoleLimits }): boolean =>
+    roleMay(own.role, event) && (limits === undefined || reachesAsFar(own.limits ?? NO_LIMITS, limits));
   if ([...keys.filter((key) => key.name === name), ...stored].some(mayAnswer)) return true;
   const person = people === null ? null : await tx.person(name);
   if (people === null || person === null) return false;
   const { rules } = people;
-  if (readsClaims(rules)) return true;
+  if (readsClaims(rules)) return limits === undefined || rules.some(mayAnswer);
   const grant = findGrant(rules, person.groups, person.email === null ? {} : { email: person.email });
-  return grant !== null && roleMay(grant.role, event);
+  return grant !== null && mayAnswer(grant);
 }
 
 export function unauthenticated(detail: string): ApiError {

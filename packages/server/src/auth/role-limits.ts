@@ -5,6 +5,7 @@
 //   role-limits.2. A limited role changes no assistant. It reads those of its limit, or all without one.
 //   role-limits.3. A run of a limited role is a run of one of its assistants.
 //   role-limits.4. A limited role sees and makes no key, and removes nobody: a key could have fewer limits.
+import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { toAssistantId } from "../model/built-in-assistant.ts";
@@ -45,6 +46,11 @@ function isShort(value: unknown): boolean {
 
 export function isLimited({ assistants, metadata }: RoleLimits): boolean {
   return assistants !== null || Object.keys(metadata).length > 0;
+}
+
+/** Whether somebody with these limits reaches all that an earlier holder of the name reached. */
+export function reachesAsFar(now: RoleLimits, before: RoleLimits): boolean {
+  return !isLimited(now) || isDeepStrictEqual(now, before);
 }
 
 /** @param value members of the request @throws {ApiError} `forbidden` (role-limits.2, role-limits.3, role-limits.4) */

@@ -44,11 +44,11 @@ export interface Access {
   findGrant?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
   /**
    * False for a vote of a person or a key that no longer exists, or no longer has the role to answer, or to
-   * cause the event: it does not count any more. Absent where handlers of the deployment decide.
+   * cause the event: it does not count any more. With limits, also if whoever has the name now has others. Absent where handlers of the deployment decide.
    */
   isCurrent?(
     tx: Pick<Tx, "person" | "keysNamed">,
-    vote: Pick<Vote, "by" | "via">,
+    vote: Pick<Vote, "by" | "via"> & Pick<Caller, "limits">,
     event?: AccessEvent,
   ): Promise<boolean>;
 }

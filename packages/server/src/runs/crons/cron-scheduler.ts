@@ -9,13 +9,14 @@
 //   cron-scheduler.3. A tick with a permanently refused run is skipped, so that it does not block others. A cron
 //     without its assistant or thread is disabled, and says why.
 //   cron-scheduler.6. No run starts in the name of a caller who may not start it any more: the transaction of the tick
-//     asks whether the person or the key is still there and has the role. Otherwise the cron is disabled.
+//     asks whether the person or the key is still there and has the role, and no other limits. Otherwise the cron is disabled.
 //   cron-scheduler.4. After a temporary failure (a full queue, an unavailable storage, an unknown commit) the tick
 //     stays due and is retried.
 import { DISABLED_REASONS } from "@holdpoint/api/crons.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import { ApiError, describeError, type ErrorCode } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
+import { NO_LIMITS } from "../../auth/role-limits.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { nextTick } from "./cron-schedule.ts";
 import { buildRunCall, describeCron } from "./crons.ts";
@@ -162,7 +163,7 @@ async function mayStillRun(
   { interruptBefore: before, interruptAfter: after }: RunCall,
 ): Promise<boolean> {
   if (access?.isCurrent === undefined) return true;
-  const vote = { by: caller.name };
+  const vote = { by: caller.name, limits: caller.limits ?? NO_LIMITS };
   if (!(await access.isCurrent(tx, vote, "threads:create_run"))) return false;
   const graph = graphs.describe((await tx.assistant(assistantId))?.graphId ?? "");
   const isOff = disabledBreakpoints(graph, { before, after }).length > 0;
