@@ -4,6 +4,7 @@
 //   behind-reviews.2. Whoever has the right leaves `bypassed` in the trail, with the decision.
 //   behind-reviews.3. New input, and work in front of the question, stay free: the question is asked again.
 //   behind-reviews.4. Threads without review rules stay free.
+//   behind-reviews.5. From the checkpoint of a breakpoint that nobody decided, a run goes past it: the same right.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Asked, post, read, startWorld, type Who } from "../harness/channels/world.ts";
@@ -137,3 +138,94 @@ for (const [name, change] of FREE)
     const values = (await readValues(paid)) as { readonly paid?: string };
     assert.ok(values.paid === undefined || values.paid === "PAID 5 to shop", String(values.paid));
   });
+
+/** Paused in front of `node_b`, where only ann may continue. */
+interface Stopped {
+  readonly path: string;
+  readonly checkpoint: string;
+  readonly run: (who: Who | "starter", body: object) => Promise<Answer>;
+  readonly edit: (who: Who, body?: object) => Promise<Answer>;
+}
+
+const metadata = { interrupt_review: { assignees: ["ann"], four_eyes: true } };
+const reviewed = post(world, "root", "/assistants", { graph_id: "compiled", metadata });
+const FORGED = { visited: ["forged"] };
+
+async function stop(): Promise<Stopped> {
+  const assistant = (await reviewed).body["assistant_id"];
+  const path = `/threads/${String((await post(world, "starter", "/threads", {})).body["thread_id"])}`;
+  const start: Stopped["run"] = (who, body) =>
+    post(world, who, `${path}/runs/wait`, { assistant_id: assistant, ...body });
+  const change: Stopped["edit"] = (who, body) => post(world, who, `${path}/state`, { values: FORGED, ...body });
+  const started = await start("starter", { input: { visited: [] } });
+  assert.deepEqual(started.body["visited"], ["node_a"], started.text);
+  const { checkpoint } = (await read(world, `${path}/state`)).body as { checkpoint: { checkpoint_id: string } };
+  return { path, checkpoint: checkpoint.checkpoint_id, run: start, edit: change };
+}
+
+const again = ({ run: start }: Stopped): Promise<Answer> => start("bob", { input: { visited: ["again"] } });
+const end = ({ run: start }: Stopped): Promise<Answer> => start("bob", { command: { goto: "__end__" } });
+
+/** Bob gives the breakpoint up, which is free; then someone goes past it from its checkpoint. */
+type Pass = (stopped: Stopped, who: Who) => Promise<Answer>;
+const PASSES: readonly (readonly [name: string, giveUp: (stopped: Stopped) => Promise<Answer>, pass: Pass])[] = [
+  ["a run from it", again, ({ run: start, checkpoint }, who) => start(who, { input: null, checkpoint_id: checkpoint })],
+  [
+    "an update at it",
+    again,
+    ({ run: start, checkpoint }, who) => start(who, { command: { update: FORGED }, checkpoint_id: checkpoint }),
+  ],
+  [
+    "a run from it behind an edit",
+    ({ edit: change }) => change("bob"),
+    ({ run: start, checkpoint }, who) => start(who, { input: null, checkpoint_id: checkpoint }),
+  ],
+  ["an edit of it", end, ({ edit: change, checkpoint }, who) => change(who, { checkpoint_id: checkpoint })],
+  [
+    "a fork over the thread protocol",
+    again,
+    async ({ path, checkpoint }, who) => {
+      const params = { checkpoint_id: checkpoint };
+      const reply = await post(world, who, `${path}/commands`, { id: 1, method: "state.fork", params });
+      return reply.text.includes("forbidden") ? { ...reply, status: 403 } : reply;
+    },
+  ],
+];
+
+for (const [name, giveUp, pass] of PASSES)
+  test(`nobody decided a breakpoint: ${name} goes past it (behind-reviews.5)`, PATIENCE, async () => {
+    const stopped = await stop();
+    const given = await giveUp(stopped);
+    assert.equal(given.status, 200, given.text);
+    const before = await read(world, `${stopped.path}/state`);
+    const refused = await pass(stopped, "bob");
+    assert.equal(refused.status, 403, refused.text);
+    assert.deepEqual(await read(world, `${stopped.path}/state`), before);
+    const reply = await pass(stopped, "root");
+    assert.equal(reply.status, 200, reply.text);
+    const { body } = await read(world, `${stopped.path}/audit`);
+    const trail = body["items"] as readonly { readonly action: string; readonly by: string }[];
+    assert.ok(
+      trail.some(({ action, by }) => action === "bypassed" && by === "root"),
+      JSON.stringify(trail),
+    );
+  });
+
+test("two edits of a breakpoint: the state of the first has its rules (behind-reviews.5)", PATIENCE, async () => {
+  const { run: start, edit: change } = await stop();
+  const first = (await change("bob")).body["checkpoint"] as { readonly checkpoint_id: string };
+  assert.equal((await change("bob")).status, 200);
+  const refused = await start("bob", { input: null, checkpoint_id: first.checkpoint_id });
+  assert.equal(refused.status, 403, refused.text);
+});
+
+test("an edit that brings a breakpoint up again keeps its rules (behind-reviews.5)", PATIENCE, async () => {
+  const stopped = await stop();
+  assert.equal((await end(stopped)).status, 200);
+  const edited = await stopped.edit("root", { checkpoint_id: stopped.checkpoint });
+  assert.equal(edited.status, 200, edited.text);
+  const refused = await stopped.run("bob", { input: null });
+  assert.equal(refused.status, 403, refused.text);
+  const continued = await stopped.run("ann", { input: null });
+  assert.deepEqual(continued.body["visited"], ["node_a", "forged", "node_b", "node_c"], continued.text);
+});

@@ -137,4 +137,18 @@ suite("a caller without the right to answer (who-answers.3)", PATIENCE, () => {
         ["ann"],
       );
     });
+
+  for (const body of [{ input: null }, { command: { update: { visited: ["x"] } } }])
+    test(`continues no breakpoint from its checkpoint with ${JSON.stringify(body)}`, async () => {
+      const { body: made } = await post(world, "starter", "/threads", {});
+      const path = `/threads/${String(made["thread_id"])}`;
+      await post(world, "mal", `${path}/runs/wait`, { assistant_id: "compiled", input: { visited: [] } });
+      const { body: state } = await read(world, `${path}/state`);
+      const { checkpoint_id: checkpointId } = state["checkpoint"] as { readonly checkpoint_id: string };
+      const edited = await post(world, "mal", `${path}/state`, { values: { visited: ["x"] } });
+      assert.equal(edited.status, 200, edited.text);
+      const run = { assistant_id: "compiled", checkpoint_id: checkpointId, ...body };
+      const refused = await post(world, "mal", `${path}/runs/wait`, run);
+      assert.deepEqual([refused.status, refused.body["code"]], [403, "forbidden"], refused.text);
+    });
 });

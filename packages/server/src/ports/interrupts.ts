@@ -106,6 +106,8 @@ export interface InterruptTx extends AuditTx {
   interrupt(threadId: string, interruptId: string): Awaitable<Interrupt | null>;
   /** The breakpoint at which the thread is paused. */
   openBreakpoint(threadId: string): Awaitable<Interrupt | null>;
+  /** Breakpoints in every state. */
+  breakpoints(threadId: string): Awaitable<readonly Interrupt[]>;
   /** Open interrupts and breakpoints of paused threads. */
   inbox(query: InboxQuery): Awaitable<InboxRows>;
   /** The number of items that match after `query.after`, up to the end of the part. */

@@ -6,9 +6,10 @@
 //        from a checkpoint, at the checkpoint of such a decision or behind it.
 //   behind-review.2. The trail has `bypassed` for each decision that it goes behind.
 //   behind-review.3. A line of checkpoints that cannot be followed to its start counts as behind.
+//   behind-review.4. A run from the checkpoint of a breakpoint goes past it. So a breakpoint that nobody decided counts
+//        there like a decision, also for a run that only continues.
 import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
 import { nameAuthor } from "../model/audit-author.ts";
-import { hasReviewRules } from "../model/review/review-rules.ts";
 import type { AuditEntry, Caller, Interrupt, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 
@@ -22,38 +23,34 @@ export interface Reviewed {
 const NOT_REVIEWED: Reviewed = { behind: [], isReviewed: false };
 const LINE_MAX = 1000;
 
-type ReviewTx = Pick<Tx, "assistant" | "interrupts" | "listAudit" | "checkpointLine">;
+type ReviewTx = Pick<Tx, "interrupts" | "breakpoints" | "checkpointLine">;
 
 /** @param from a checkpoint of the root graph; null for one that has no line */
 export async function findReviewed(
   tx: ReviewTx,
-  thread: Pick<Thread, "threadId" | "assistantId">,
+  { threadId }: Pick<Thread, "threadId">,
   from: string | null,
 ): Promise<Reviewed> {
-  const { threadId } = thread;
+  const breakpoints = (await tx.breakpoints(threadId)).filter(({ review }) => review !== null);
   const questions = (await tx.interrupts(threadId, null)).filter(({ review }) => review !== null);
-  const decided = new Map<string, string>();
-  for (const { state, rootCheckpointId, interruptId } of questions)
-    if (state === "answered") decided.set(rootCheckpointId.replaceAll("-", ""), interruptId);
-  for (const id of await listContinued(tx, thread)) decided.set(id, id); // breakpoint.1
-  if (questions.length === 0 && decided.size === 0) return NOT_REVIEWED;
+  if (questions.length + breakpoints.length === 0) return NOT_REVIEWED;
+  const answered = [...questions, ...breakpoints].filter(({ state }) => state === "answered");
+  const decided = new Map(answered.map((one) => [readPlace(one.rootCheckpointId), one.interruptId]));
   const line = from === null ? [] : await tx.checkpointLine(threadId, "", from, { limit: LINE_MAX, channels: [] });
-  const met = line.flatMap(({ checkpoint }) => decided.get(checkpoint.checkpointId.replaceAll("-", "")) ?? []);
+  const met = line.flatMap(({ checkpoint }) => decided.get(readPlace(checkpoint.checkpointId)) ?? []);
   const isWhole = line.at(-1)?.checkpoint.parentId === null;
-  return { isReviewed: true, behind: met.length > 0 || isWhole ? met : [...decided.values()] }; // behind-review.3
+  const behind = met.length > 0 || isWhole ? met : [...decided.values()]; // behind-review.3
+  const here = breakpoints.filter(({ state, interruptId }) => state === "abandoned" && isAt(interruptId, from));
+  return { isReviewed: true, behind: [...behind, ...here.map(({ interruptId }) => interruptId)] }; // behind-review.4
 }
 
-/** Breakpoints have rules from their assistant alone. */
-async function listContinued(
-  tx: Pick<Tx, "assistant" | "listAudit">,
-  { threadId, assistantId }: Pick<Thread, "threadId" | "assistantId">,
-): Promise<readonly string[]> {
-  const assistant = assistantId === null ? null : await tx.assistant(assistantId);
-  if (!hasReviewRules(assistant?.metadata ?? {})) return [];
-  const entries = await tx.listAudit(threadId);
-  return entries.flatMap(({ action, interruptId }) =>
-    action === "continued" && interruptId !== null ? [interruptId] : [],
-  );
+function readPlace(checkpointId: string): string {
+  return checkpointId.replaceAll("-", "");
+}
+
+/** breakpoint.1. */
+function isAt(breakpointId: string, from: string | null): boolean {
+  return from !== null && breakpointId === readPlace(from);
 }
 
 /** behind-review.1. @param nodes that the call acts for */
@@ -77,17 +74,22 @@ export interface Behind {
   readonly hasOpen: boolean;
 }
 
+/** Where a run begins. */
+interface Beginning {
+  readonly intent: Intent;
+  readonly forkFrom: string | null;
+  readonly waiting: readonly Interrupt[];
+  /** The breakpoint that the run goes past, without deciding it. */
+  readonly passed: Interrupt | null;
+}
+
 /** @returns null for new work, and for a run that only continues or answers */
 export async function findBehind(
   tx: ReviewTx,
-  thread: Pick<Thread, "threadId" | "assistantId" | "checkpointId">,
-  {
-    intent,
-    forkFrom,
-    waiting,
-  }: { readonly intent: Intent; readonly forkFrom: string | null; readonly waiting: readonly Interrupt[] },
+  thread: Pick<Thread, "threadId" | "checkpointId">,
+  { intent, forkFrom, waiting, passed }: Beginning,
 ): Promise<Behind | null> {
-  const change = findChange(intent, forkFrom);
+  const change = findChange(intent, passed === null ? forkFrom : passed.checkpointId);
   if (change === null) return null;
   const reviewed = await findReviewed(tx, thread, forkFrom ?? thread.checkpointId);
   return { change, reviewed, hasOpen: waiting.length > 0 };
@@ -116,4 +118,17 @@ export async function noteBypassed(
   const ids = behind.length === 0 ? [null] : [...new Set(behind)];
   const entry = { ...place, value: change.nodes.join(", ") || change.what };
   await tx.audit(ids.map((interruptId) => ({ ...nameAuthor(caller), ...entry, action: "bypassed", interruptId })));
+}
+
+/** The breakpoint whose checkpoint a run begins at while it is not open. One that was continued is passed by forks only. */
+export async function findPassed(
+  tx: Pick<Tx, "interrupt">,
+  { threadId, checkpointId }: Pick<Thread, "threadId" | "checkpointId">,
+  { intent, forkFrom }: Pick<Beginning, "intent" | "forkFrom">,
+): Promise<Interrupt | null> {
+  const from = forkFrom ?? checkpointId;
+  if ((intent.kind !== "continue" && intent.kind !== "command") || from === null) return null;
+  const found = await tx.interrupt(threadId, readPlace(from)); // breakpoint.1
+  if (found?.kind !== "breakpoint" || found.state === "open") return null;
+  return forkFrom !== null || found.state === "abandoned" ? found : null;
 }

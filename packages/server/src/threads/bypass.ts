@@ -41,7 +41,7 @@ export async function askForRights(agent: AgentContext, ask: Ask, asked: AskedRu
   const { assistantId, threadId, before, after, goto, continues } = asked;
   const place = { thread_id: threadId, metadata: {} };
   const nodes = withoutEnd(gotoTargets(goto));
-  const goes = nodes.length > 0 || (asked.changes && (await isReviewedNow(agent, threadId)));
+  const goes = nodes.length > 0 || ((asked.changes || continues) && (await isReviewedNow(agent, threadId)));
   const bypass = goes ? await askRight(ask, "threads:bypass", { ...place, goto: nodes }) : null;
   if (!continues && !Array.isArray(before) && !Array.isArray(after)) return bypass === null ? {} : { bypass };
   const [assistant, thread] = await agent.storage.read((tx) =>

@@ -25,6 +25,7 @@ import { removeIfDone } from "./ephemeral-thread.ts";
 import { refuseChange } from "../model/request.ts";
 import { nextThreadStatus } from "../model/status.ts";
 import { excludeAuthors, lostVotes, underSameRules, withoutVotes } from "../model/review/four-eyes.ts";
+import { buildReview } from "../model/review/review-rules.ts";
 import { withStarter } from "./starters.ts";
 import { allOpenItems, requireThread } from "./find-thread.ts";
 
@@ -149,7 +150,6 @@ export async function editState(
     if (root === undefined) return { left: [], added: [], changed: await noteAuthor(tx, current, caller, at) };
     const bypassed = actsFor(edit); // only open interrupts are recorded
     const open = await allOpenItems(tx, threadId);
-    const breakpoint = await tx.openBreakpoint(threadId);
     const abandoned = open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const }));
     await tx.putInterrupts(abandoned);
     await noteClosed(tx, abandoned, "abandoned", { newId: agent.newId, at, goneAt: at + NOTE_KEPT_MS });
@@ -168,7 +168,8 @@ export async function editState(
     const runId = open[0]?.runId ?? ""; // the next one continues it
     const run = { runId, graphId, assistantId: current.assistantId ?? "" };
     const held = buildBreakpoint({ run, threadId, checkpointId: root.checkpointId, next, at });
-    const ruled = breakpoint === null ? held : excludeAuthors(underSameRules(held, breakpoint), [caller.name]);
+    const rules = await findRules(tx, { ...current, startedBy }, open, at);
+    const ruled = rules === null ? held : excludeAuthors(underSameRules(held, rules), [caller.name]);
     const waiting = status === "interrupted" ? [ruled] : [];
     await tx.putInterrupts(waiting);
     await tx.updateThread(threadId, {
@@ -194,6 +195,19 @@ export async function editState(
   for (const item of changed) agent.inbox.changed("updated", item, thread.metadata);
   agent.worker.wake();
   return checkpoint;
+}
+
+/** Those of the open breakpoint; of the thread's assistant if nothing is open, since an edit may bring up what was given up. */
+async function findRules(
+  tx: Pick<Tx, "assistant">,
+  { assistantId, startedBy }: Pick<Thread, "assistantId" | "startedBy">,
+  open: readonly Interrupt[],
+  at: number,
+): Promise<Pick<Interrupt, "review" | "escalatesAt"> | null> {
+  if (open.length > 0) return open.find(({ kind }) => kind === "breakpoint") ?? null;
+  const assistant = (assistantId === null ? null : await tx.assistant(assistantId))?.metadata ?? {};
+  const review = buildReview({ value: null, responseSchema: null, assistant, startedBy, at });
+  return { review, escalatesAt: review?.escalations[0]?.at ?? null };
 }
 
 /** An edit that ends the thread is never over a limit. @throws {ApiError} `thread_not_found`, `limit_reached` */

@@ -22,7 +22,10 @@ export function withoutVotes(interrupt: Interrupt): Interrupt | null {
 }
 
 /** For an item that takes the place of another: the rules, and no votes. */
-export function underSameRules(interrupt: Interrupt, { review, escalatesAt }: Interrupt): Interrupt {
+export function underSameRules(
+  interrupt: Interrupt,
+  { review, escalatesAt }: Pick<Interrupt, "review" | "escalatesAt">,
+): Interrupt {
   return { ...interrupt, review: review === null ? null : { ...review, votes: [] }, escalatesAt };
 }
 

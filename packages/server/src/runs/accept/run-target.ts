@@ -10,6 +10,7 @@ import { reviewRefusal } from "../../model/review/reviewers.ts";
 import { countVote } from "../../model/review/votes.ts";
 import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
 import type { CheckpointTx, Tx } from "../../ports/ports.ts";
+import { findPassed } from "../../threads/behind-review.ts";
 import { requireOnlyAnswer } from "./only-answer.ts";
 import type { RunCall } from "./run-request.ts";
 import type { PlacedRequest } from "./run-start.ts";
@@ -24,7 +25,9 @@ export interface Target extends SettledAnswers {
   readonly waiting: readonly Interrupt[];
   /** The run continues beside, or behind, a question or breakpoint with review rules (only-answer.3). */
   readonly isReviewed: boolean;
-  /** The run answers a question, votes on it, or continues a breakpoint. */
+  /** The breakpoint that the run goes past without deciding it, with rules or without. */
+  readonly passed: Interrupt | null;
+  /** The run answers a question, votes on it, or continues a breakpoint, also one that was given up. */
   readonly decides: boolean;
 }
 
@@ -63,13 +66,15 @@ export async function chooseTarget(
     throw new ApiError("interrupt_stale", detail);
   }
   if (call.via === "inbox" && breakpoint !== null) requireAssignable(breakpoint, caller, at);
-  const passed =
+  const counted =
     breakpoint === null || intent.kind === "resume" ? settled : await passBreakpoint(tx, breakpoint, passing);
   const isReviewed = reviewed.length > 0 || (breakpoint !== null && breakpoint.review !== null);
   const waiting = breakpoint === null ? asked : [...asked, breakpoint];
   const goesAround = isWayAround(intent, forkFrom);
-  const decides = intent.kind === "resume" || (breakpoint !== null && !goesAround);
-  return { intent, forkFrom, breakpoint, waiting, isReviewed: isReviewed && !goesAround, decides, ...passed };
+  const continuesOpen = breakpoint !== null && forkFrom === null;
+  const passed = continuesOpen ? null : await findPassed(tx, thread, { intent, forkFrom });
+  const decides = intent.kind === "resume" || passed !== null || (breakpoint !== null && !goesAround);
+  return { intent, forkFrom, breakpoint, waiting, isReviewed: isReviewed && !goesAround, passed, decides, ...counted };
 }
 
 /** New work, and what has a right of its own: it answers nothing (docs/reference/interrupts.md, ways around a question). */

@@ -132,12 +132,13 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     const seen = await storage.transaction(async (tx) => [
       await tx.interrupts(thread.threadId, null),
       await tx.openBreakpoint(thread.threadId),
+      await tx.breakpoints(thread.threadId),
       await tx.interrupt(thread.threadId, "stop"),
       await tx.interrupt(thread.threadId, "other"),
       await tx.openBreakpoint(newId()),
       await tx.countOpenInterrupts(),
     ]);
-    assert.deepEqual(seen, [[], stop, stop, null, null, 0]);
+    assert.deepEqual(seen, [[], stop, [stop], stop, null, null, 0]);
   });
 
   test("pages follow the creation order both ways, while new items arrive (contract/inbox.9)", async (t) => {

@@ -113,6 +113,7 @@ type Reads = Pick<
   | "thread"
   | "interrupts"
   | "openBreakpoint"
+  | "breakpoints"
   | "hasPendingRun"
   | "checkpoint"
   | "checkpointFingerprint"
@@ -125,7 +126,7 @@ async function lookAt(tx: Reads, threads: readonly string[], runs: readonly stri
   const seen: unknown[] = [await tx.nextDueAt()];
   for (const id of threads) {
     seen.push(await tx.thread(id), await tx.interrupts(id, null), await tx.interrupts(id, "open"));
-    seen.push(await tx.openBreakpoint(id), await tx.hasPendingRun(id));
+    seen.push(await tx.openBreakpoint(id), await tx.breakpoints(id), await tx.hasPendingRun(id));
     const head = await tx.checkpoint(id, "", null);
     seen.push(head?.checkpoint, await tx.checkpointFingerprint(id, null));
     for (const runId of runs) seen.push(await tx.run(id, runId));

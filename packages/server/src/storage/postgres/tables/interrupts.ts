@@ -31,7 +31,10 @@ export function interruptVerbs(db: Sql): Omit<InterruptTx, keyof AuditTx> & Sear
 
 function threadVerbs(
   db: Sql,
-): Pick<InterruptTx, "interrupts" | "interrupt" | "openBreakpoint" | "putInterrupts" | "countOpenInterrupts"> {
+): Pick<
+  InterruptTx,
+  "interrupts" | "interrupt" | "openBreakpoint" | "breakpoints" | "putInterrupts" | "countOpenInterrupts"
+> {
   const one = async (where: string, ...parameters: Parameter[]): Promise<Interrupt | null> => {
     const row = await db.get(`SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts WHERE ${where}`, ...parameters);
     return row === null ? null : readInterrupt(db, row);
@@ -55,6 +58,15 @@ function threadVerbs(
     openBreakpoint(threadId) {
       db.hold(threadKey(threadId));
       return one("thread_id = $1 AND kind = 'breakpoint' AND state = 'open'", threadId);
+    },
+    async breakpoints(threadId) {
+      db.hold(threadKey(threadId));
+      const rows = await db.all(
+        `SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts
+         WHERE thread_id = $1 AND kind = 'breakpoint' ORDER BY created_at, position, interrupt_id`,
+        threadId,
+      );
+      return rows.map((row) => readInterrupt(db, row));
     },
     putInterrupts(interrupts) {
       for (const { threadId } of interrupts) db.hold(threadKey(threadId));

@@ -25,7 +25,10 @@ export function interruptVerbs(db: Database): Omit<InterruptTx, keyof AuditTx> &
 
 function threadVerbs(
   db: Database,
-): Pick<InterruptTx, "interrupts" | "interrupt" | "openBreakpoint" | "putInterrupts" | "countOpenInterrupts"> {
+): Pick<
+  InterruptTx,
+  "interrupts" | "interrupt" | "openBreakpoint" | "breakpoints" | "putInterrupts" | "countOpenInterrupts"
+> {
   const select = (also: string, ...parameters: string[]): readonly KeptRow[] => selectRows(db, also, ...parameters);
   return {
     interrupts(threadId, state) {
@@ -45,6 +48,10 @@ function threadVerbs(
       const rows = db.kept.interrupts.get(threadId) ?? select(open, threadId);
       const row = rows.find(({ kind, state }) => kind === "breakpoint" && state === "open");
       return row === undefined ? null : INTERRUPTS.read(db, row);
+    },
+    breakpoints(threadId) {
+      const rows = db.kept.interrupts.get(threadId) ?? select("AND kind = 'breakpoint'", threadId);
+      return rows.filter(({ kind }) => kind === "breakpoint").map((row) => INTERRUPTS.read(db, row));
     },
     putInterrupts(interrupts) {
       const rows = INTERRUPTS.insert(db, interrupts, "INSERT OR REPLACE");
