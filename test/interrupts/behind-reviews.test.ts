@@ -5,9 +5,10 @@
 //   behind-reviews.3. New input, and work in front of the question, stay free: the question is asked again.
 //   behind-reviews.4. Threads without review rules stay free.
 //   behind-reviews.5. From the checkpoint of a breakpoint that nobody decided, a run goes past it: the same right.
+//   behind-reviews.6. A command that does not start at once may start behind a decision of the future: the same right.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Asked, post, read, startWorld, type Who } from "../harness/channels/world.ts";
+import { type Asked, askOn, post, read, startWorld, type Who } from "../harness/channels/world.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import type { Answer } from "../harness/server.ts";
 
@@ -228,4 +229,51 @@ test("an edit that brings a breakpoint up again keeps its rules (behind-reviews.
   assert.equal(refused.status, 403, refused.text);
   const continued = await stopped.run("ann", { input: null });
   assert.deepEqual(continued.body["visited"], ["node_a", "forged", "node_b", "node_c"], continued.text);
+});
+
+test("a copy knows the decision on a breakpoint (behind-reviews.1)", PATIENCE, async () => {
+  const { path, run: start, checkpoint } = await stop();
+  const continued = await start("ann", { input: null });
+  assert.deepEqual(continued.body["visited"], ["node_a", "node_b", "node_c"], continued.text);
+  const copied = await post(world, "bob", `${path}/copy`, {});
+  const copy = `/threads/${String(copied.body["thread_id"])}`;
+  for (const at of [path, copy]) {
+    const refused = await post(world, "bob", `${at}/state`, { values: FORGED, checkpoint_id: checkpoint });
+    assert.equal(refused.status, 403, refused.text);
+  }
+});
+
+const LATER: readonly (readonly [name: string, more: object])[] = [
+  ["behind a question", { on_paused: "enqueue" }],
+  ["after a time", { after_seconds: 3600 }],
+];
+
+for (const [name, more] of LATER)
+  test(`an update that starts ${name} needs the right now (behind-reviews.6)`, PATIENCE, async () => {
+    const { threadId } = await askOn(world, { question: "Pay?", review_rules: { assignees: ["ann"] } });
+    const update = { assistant_id: "echo", command: { update: { payload: "Pay more?" } }, ...more };
+    const refused = await post(world, "bob", `/threads/${threadId}/runs`, update);
+    assert.equal(refused.status, 403, refused.text);
+    const reply = await post(world, "root", `/threads/${threadId}/runs`, update);
+    assert.equal(reply.status, 200, reply.text);
+    const { body } = await read(world, `/threads/${threadId}/audit`);
+    const trail = body["items"] as readonly { readonly action: string; readonly by: string }[];
+    assert.deepEqual(
+      trail.map(({ action, by }) => [action, by]),
+      [["bypassed", "root"]],
+    );
+    const { threadId: plain } = await askOn(world, "Pay?");
+    assert.equal((await post(world, "bob", `/threads/${plain}/runs`, update)).status, 200);
+  });
+
+test("a delayed update under an assistant's rules needs it on a new thread (behind-reviews.6)", PATIENCE, async () => {
+  const path = `/threads/${String((await post(world, "starter", "/threads", {})).body["thread_id"])}/runs`;
+  const later = { command: { update: FORGED }, after_seconds: 3600 };
+  const assistant = (await reviewed).body["assistant_id"];
+  const send = (who: Who, id: unknown): Promise<Answer> => post(world, who, path, { assistant_id: id, ...later });
+  const replies = [await send("bob", assistant), await send("root", assistant), await send("bob", "compiled")];
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [403, 200, 200],
+  );
 });

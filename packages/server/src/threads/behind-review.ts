@@ -8,9 +8,12 @@
 //   behind-review.3. A line of checkpoints that cannot be followed to its start counts as behind.
 //   behind-review.4. A run from the checkpoint of a breakpoint goes past it. So a breakpoint that nobody decided counts
 //        there like a decision, also for a run that only continues.
+//   behind-review.5. A run that does not start at once may start behind a decision that is not made yet. So it needs the
+//        right for a change anywhere, if its thread or an assistant of it has review rules.
 import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
 import { nameAuthor } from "../model/audit-author.ts";
-import type { AuditEntry, Caller, Interrupt, Thread } from "../model/model.ts";
+import { hasReviewRules } from "../model/review/review-rules.ts";
+import type { Assistant, AuditEntry, Caller, Interrupt, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 
 export interface Reviewed {
@@ -18,12 +21,14 @@ export interface Reviewed {
   readonly behind: readonly string[];
   /** The thread had a question or breakpoint with review rules, wherever. */
   readonly isReviewed: boolean;
+  /** behind-review.5 */
+  readonly startsLater?: boolean;
 }
 
 const NOT_REVIEWED: Reviewed = { behind: [], isReviewed: false };
 const LINE_MAX = 1000;
 
-type ReviewTx = Pick<Tx, "interrupts" | "breakpoints" | "checkpointLine">;
+type ReviewTx = Pick<Tx, "assistant" | "interrupts" | "breakpoints" | "checkpointLine">;
 
 /** @param from a checkpoint of the root graph; null for one that has no line */
 export async function findReviewed(
@@ -54,8 +59,8 @@ function isAt(breakpointId: string, from: string | null): boolean {
 }
 
 /** behind-review.1. @param nodes that the call acts for */
-export function needsBypass({ behind, isReviewed }: Reviewed, nodes: readonly string[]): boolean {
-  return behind.length > 0 || (isReviewed && nodes.length > 0);
+export function needsBypass({ behind, isReviewed, startsLater }: Reviewed, nodes: readonly string[]): boolean {
+  return behind.length > 0 || (isReviewed && (nodes.length > 0 || startsLater === true));
 }
 
 /** What a call changes of the state behind a decision. */
@@ -81,18 +86,33 @@ interface Beginning {
   readonly waiting: readonly Interrupt[];
   /** The breakpoint that the run goes past, without deciding it. */
   readonly passed: Interrupt | null;
+  /** The assistant of a run that does not start at once; null for one that does. */
+  readonly later: Assistant | null;
 }
 
 /** @returns null for new work, and for a run that only continues or answers */
 export async function findBehind(
   tx: ReviewTx,
-  thread: Pick<Thread, "threadId" | "checkpointId">,
-  { intent, forkFrom, waiting, passed }: Beginning,
+  thread: Pick<Thread, "threadId" | "assistantId" | "checkpointId">,
+  { intent, forkFrom, waiting, passed, later }: Beginning,
 ): Promise<Behind | null> {
   const change = findChange(intent, passed === null ? forkFrom : passed.checkpointId);
   if (change === null) return null;
   const reviewed = await findReviewed(tx, thread, forkFrom ?? thread.checkpointId);
-  return { change, reviewed, hasOpen: waiting.length > 0 };
+  if (later === null) return { change, reviewed, hasOpen: waiting.length > 0 };
+  const isReviewed = reviewed.isReviewed || (await hasRules(tx, thread, later));
+  return { change, reviewed: { ...reviewed, isReviewed, startsLater: true }, hasOpen: false };
+}
+
+/** The assistant of the call, or that of the thread, has review rules. */
+export async function hasRules(
+  tx: Pick<Tx, "assistant">,
+  thread: Pick<Thread, "assistantId"> | null,
+  called: Assistant | null,
+): Promise<boolean> {
+  const id = thread?.assistantId ?? null;
+  const own = id === null ? null : await tx.assistant(id);
+  return [called, own].some((assistant) => hasReviewRules(assistant?.metadata ?? {}));
 }
 
 function findChange(intent: Intent, forkFrom: string | null): Change | null {

@@ -10,7 +10,7 @@ import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.t
 import { hasReviewRules } from "../model/review/review-rules.ts";
 import type { AuditEntry, Caller, Interrupt, Run, Thread } from "../model/model.ts";
 import type { GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
-import { type Behind, findReviewed, needsBypass } from "./behind-review.ts";
+import { type Behind, findReviewed, hasRules, needsBypass } from "./behind-review.ts";
 
 type Given = "*" | readonly string[] | null | undefined;
 
@@ -41,7 +41,8 @@ export async function askForRights(agent: AgentContext, ask: Ask, asked: AskedRu
   const { assistantId, threadId, before, after, goto, continues } = asked;
   const place = { thread_id: threadId, metadata: {} };
   const nodes = withoutEnd(gotoTargets(goto));
-  const goes = nodes.length > 0 || ((asked.changes || continues) && (await isReviewedNow(agent, threadId)));
+  const goes =
+    nodes.length > 0 || ((asked.changes || continues) && (await isReviewedNow(agent, threadId, assistantId)));
   const bypass = goes ? await askRight(ask, "threads:bypass", { ...place, goto: nodes }) : null;
   if (!continues && !Array.isArray(before) && !Array.isArray(after)) return bypass === null ? {} : { bypass };
   const [assistant, thread] = await agent.storage.read((tx) =>
@@ -69,11 +70,16 @@ export interface AskedRun {
   readonly changes: boolean;
 }
 
-async function isReviewedNow({ storage }: AgentContext, threadId: string | null): Promise<boolean> {
-  if (threadId === null) return false;
+/** @param called assistant of a run */
+async function isReviewedNow(
+  { storage }: AgentContext,
+  threadId: string | null,
+  called: string | null,
+): Promise<boolean> {
   return storage.read(async (tx) => {
-    const thread = await tx.thread(threadId);
-    return thread !== null && (await findReviewed(tx, thread, null)).isReviewed;
+    const thread = threadId === null ? null : await tx.thread(threadId);
+    if (thread !== null && (await findReviewed(tx, thread, null)).isReviewed) return true;
+    return called !== null && hasRules(tx, thread, await tx.assistant(toAssistantId(called))); // behind-review.5
   });
 }
 
@@ -141,7 +147,7 @@ export async function askToEdit(
   edit: StateUpdate,
 ): Promise<Right | undefined> {
   const nodes = actsFor(edit);
-  if (nodes.length === 0 && !(await isReviewedNow(agent, threadId))) return undefined;
+  if (nodes.length === 0 && !(await isReviewedNow(agent, threadId, null))) return undefined;
   return askRight(ask, "threads:bypass", { thread_id: threadId, metadata: {}, as_node: nodes.join(", ") });
 }
 

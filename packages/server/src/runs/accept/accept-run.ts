@@ -13,7 +13,7 @@ import { decideOnPaused } from "../../interrupts/on-paused.ts";
 import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { nameAuthor } from "../../model/audit-author.ts";
-import type { AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
+import type { Assistant, AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, TenantTx, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
 import { leavesRules, noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { type Behind, findBehind, noteBypassed } from "../../threads/behind-review.ts";
@@ -116,7 +116,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const current = { ...snapshot, known: await withoutLost(known) };
   const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
-  const behind = await findBehind(tx, thread, target);
+  const behind = await findBehind(tx, thread, { ...target, later: findLater(thread, request, waits) });
   const tenant = await admit(agent, tx, { request, thread, target, behind });
   const answering = { caller, chooseAnswerer: answererFor(call, caller), via: call.via, at };
   await storeVotes(tx, target.changed, answering);
@@ -181,6 +181,11 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const history = thread.checkpointId === null ? "none" : "stored";
   const via = nameAuthor(caller, call.via).via ?? "api";
   return { run, created: true, history, isBegun, displaced, closed, via, voted, metadata: thread.metadata };
+}
+
+/** @returns the assistant of a run that does not start at once */
+function findLater({ status }: Thread, { start, snapshot }: StartRequest, waits: boolean): Assistant | null {
+  return waits || status === "busy" || start.call.afterSeconds !== 0 ? snapshot.assistant : null;
 }
 
 /** tenants.3. The run ends or continues what the thread waits for. */
