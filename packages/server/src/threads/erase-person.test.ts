@@ -107,6 +107,23 @@ test("a cursor is the name of an erasure that has begun, and nothing else (erase
   assert.equal((await erase(String(begun?.pseudonym))).isComplete, true);
 });
 
+test("a repeat of the last call ends as it did (erase-person.3)", async (t) => {
+  for (const [late, isComplete] of [
+    [0, true],
+    [9, false],
+  ] as const) {
+    let left = late;
+    const { erase, acts } = await start(t, async (writeName) => {
+      if (left-- > 0) await writeName();
+    });
+    const { pseudonym } = await erase();
+    const before = await acts();
+    assert.deepEqual(await erase(pseudonym), { pseudonym, places: {}, isComplete, next: null });
+    assert.deepEqual(await acts(), before);
+    await assert.rejects(erase("erased-0123456789ab"), { code: "invalid_request" });
+  }
+});
+
 test("an erasure that finds nothing says so in the trail (erase-person.4)", async (t) => {
   const { storage, erase, acts } = await start(t, async () => undefined);
   await erase();

@@ -4,7 +4,8 @@
 //        same one. At the end nothing relates both.
 //   erase-person.2. Sessions end first, so that the person adds nothing meanwhile.
 //   erase-person.3. A call works for a few seconds; each page of rows is a transaction that also stores where the next one
-//        begins, with the server's other work in between. A caller cannot choose that place.
+//        begins, with the server's other work in between. A caller cannot choose that place. A repeat of the last call,
+//        whose reply may be lost, gets the end that the trail has.
 //   erase-person.4. The trail says that it has begun, in the transaction of the first change, and how it has ended.
 //   erase-person.5. Passes over all rows and traces repeat until one finds nothing, since rows can come behind the place. After
 //        PASSES_MAX the end says that the last one still found some.
@@ -46,6 +47,8 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
   const add = (place: string, count: number): void => {
     if (count > 0) places[place] = (places[place] ?? 0) + count;
   };
+  const ended = dryRun ? null : await findEnd(agent, step);
+  if (ended !== null) return ended;
   let erasure = await (dryRun ? look(agent, step) : begin(agent, caller, { step, add }));
   const { pseudonym } = erasure;
   const until = clock.monotonic() + WORK_MS;
@@ -66,6 +69,26 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
 /** erase-person.5. */
 const isEnd = ({ pass, foundBefore }: ErasureCursor, dryRun: boolean): boolean =>
   pass > 1 && (dryRun || foundBefore === 0 || pass > PASSES_MAX);
+
+const REPEATED_MS_MAX = 24 * 60 * 60 * 1000;
+const ANY = { scope: null, threadId: null, graphId: null, assistantId: null, by: null, via: null, search: [] } as const;
+const ENDS = { ...ANY, actions: ["person_removed"], until: null, after: null, limit: 100, scanMax: 10_000 } as const;
+
+/** erase-person.3. @returns null if no erasure with this cursor has ended lately */
+async function findEnd({ storage, clock }: AgentContext, { person, cursor }: PersonStep): Promise<ErasedStep | null> {
+  if (cursor === null) return null;
+  const rows = await storage.read(async (tx) => {
+    if ((await tx.personErasure(person)) !== null) return [];
+    return (await tx.searchAudit({ ...ENDS, since: clock.now() - REPEATED_MS_MAX })).rows;
+  });
+  for (const { entry } of rows) {
+    const { subject, erased } = isJsonObject(entry.value) ? entry.value : {};
+    const isEnded = erased === true || erased === "partly";
+    if (subject === cursor && isEnded)
+      return { pseudonym: cursor, places: {}, isComplete: erased === true, next: null };
+  }
+  return null;
+}
 
 /** Of a dry run, whose place comes back from the caller: it only counts. */
 async function look({ storage, newId }: AgentContext, { person, cursor }: PersonStep): Promise<PersonErasure> {
