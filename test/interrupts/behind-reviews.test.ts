@@ -277,3 +277,13 @@ test("a delayed update under an assistant's rules needs it on a new thread (behi
     [403, 200, 200],
   );
 });
+
+test("a node that starts later needs it before a question is asked (behind-reviews.6)", PATIENCE, async () => {
+  const path = `/threads/${String((await post(world, "starter", "/threads", {})).body["thread_id"])}/runs`;
+  const later = { assistant_id: "pay", command: { goto: "pay", update: MORE }, after_seconds: 3600 };
+  const replies = [await post(world, "bob", path, later), await post(world, "root", path, later)];
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [403, 200],
+  );
+});

@@ -121,7 +121,8 @@ export function requireRights(check: RightsCheck): void {
   if (intent.kind === "input" || intent.kind === "end_thread") return;
   const nodes = withoutEnd(gotoTargets(intent.kind === "continue" ? undefined : intent.goto));
   if (behind !== null && needsBypass(behind.reviewed, nodes)) requireRight(rights.bypass, "threads:bypass", thread);
-  if (!isPaused) return;
+  const startsLater = behind?.reviewed.startsLater === true; // perhaps behind a question that is not asked yet
+  if (!isPaused && !startsLater) return;
   if (nodes.length > 0) requireRight(rights.bypass, "threads:bypass", thread);
   if (check.leavesRules) requireRight(rights.administrate, "assistants:administrate", thread);
 }
