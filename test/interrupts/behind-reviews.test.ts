@@ -128,6 +128,13 @@ const FREE: readonly (readonly [name: string, change: Change])[] = [
   ["new input", run(() => ({ input: { ...MORE, reviewed: true } }))],
   ["new input at the checkpoint behind it", run(({ before }) => ({ input: MORE, checkpoint_id: before.pay }))],
   ["an edit at the end", edit(() => ({}))],
+  [
+    "an edit at the question that new input asked",
+    async (paid, who) => {
+      await run(() => ({ input: { amount: 7, to: "shop", reviewed: true } }))(paid, who);
+      return edit(() => ({}))(paid, who);
+    },
+  ],
 ];
 
 for (const [name, change] of FREE)

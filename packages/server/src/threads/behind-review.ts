@@ -6,6 +6,7 @@
 //        from a checkpoint, at the checkpoint of such a decision or behind it.
 //   behind-review.2. The trail has `bypassed` for each decision that it goes behind.
 //   behind-review.3. A line of checkpoints that cannot be followed to its start counts as behind.
+//        A line begins at the last new input: from there the graph asks again.
 //   behind-review.4. A run from the checkpoint of a breakpoint goes past it. So a breakpoint that nobody decided counts
 //        there like a decision, also for a run that only continues.
 //   behind-review.5. A run that does not start at once may start behind a decision that is not made yet. So it needs the
@@ -13,7 +14,7 @@
 import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import { hasReviewRules } from "../model/review/review-rules.ts";
-import type { Assistant, AuditEntry, Caller, Interrupt, Thread } from "../model/model.ts";
+import type { Assistant, AuditEntry, Caller, Checkpoint, Interrupt, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 
 export interface Reviewed {
@@ -41,12 +42,30 @@ export async function findReviewed(
   if (questions.length + breakpoints.length === 0) return NOT_REVIEWED;
   const answered = [...questions, ...breakpoints].filter(({ state }) => state === "answered");
   const decided = new Map(answered.map((one) => [readPlace(one.rootCheckpointId), one.interruptId]));
-  const line = from === null ? [] : await tx.checkpointLine(threadId, "", from, { limit: LINE_MAX, channels: [] });
+  const stored = from === null ? [] : await tx.checkpointLine(threadId, "", from, { limit: LINE_MAX, channels: [] });
+  const input = stored.findIndex(({ checkpoint }) => isInput(checkpoint));
+  const line = input === -1 ? stored : stored.slice(0, input + 1);
   const met = line.flatMap(({ checkpoint }) => decided.get(readPlace(checkpoint.checkpointId)) ?? []);
-  const isWhole = line.at(-1)?.checkpoint.parentId === null;
+  const isWhole = input !== -1 || line.at(-1)?.checkpoint.parentId === null;
   const behind = met.length > 0 || isWhole ? met : [...decided.values()]; // behind-review.3
   const here = breakpoints.filter(({ state, interruptId }) => state === "abandoned" && isAt(interruptId, from));
   return { isReviewed: true, behind: [...behind, ...here.map(({ interruptId }) => interruptId)] }; // behind-review.4
+}
+
+/** The checkpoint of the root graph at which a subgraph had a checkpoint; null if it does not say. */
+export async function findRootCheckpoint(
+  tx: Pick<Tx, "checkpoint">,
+  { threadId }: Pick<Thread, "threadId">,
+  { ns, checkpointId }: { readonly ns: string; readonly checkpointId: string },
+): Promise<string | null> {
+  if (ns === "") return checkpointId;
+  const { metadata = "{}" } = (await tx.checkpoint(threadId, ns, checkpointId))?.checkpoint ?? {};
+  const { parents } = JSON.parse(metadata) as { readonly parents?: Readonly<Record<string, string>> };
+  return parents?.[""] ?? null;
+}
+
+function isInput({ metadata }: Pick<Checkpoint, "metadata">): boolean {
+  return (JSON.parse(metadata) as { readonly source?: string }).source === "input";
 }
 
 function readPlace(checkpointId: string): string {

@@ -8,7 +8,7 @@ import type { AgentContext } from "../context/context.ts";
 import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { buildBreakpoint } from "../interrupts/breakpoint.ts";
 import { requireRight, type Right } from "../auth/authorize.ts";
-import { findReviewed, needsBypass, noteBypassed } from "./behind-review.ts";
+import { findReviewed, findRootCheckpoint, needsBypass, noteBypassed } from "./behind-review.ts";
 import { actsFor } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { nameAuthor } from "../model/audit-author.ts";
@@ -241,7 +241,8 @@ async function requireToEditNow(
   requireToEdit(thread, edit);
   const nodes = actsFor(edit);
   if (next.length === 0 && nodes.length === 0 && edit.ns === "") return;
-  const from = edit.ns !== "" && edit.checkpointId !== null ? null : (edit.checkpointId ?? thread.checkpointId);
+  const { ns, checkpointId } = edit;
+  const from = checkpointId === null ? thread.checkpointId : await findRootCheckpoint(tx, thread, { ns, checkpointId });
   const reviewed = await findReviewed(tx, thread, from);
   if (!needsBypass(reviewed, nodes)) return;
   requireRight(edit.right, "threads:bypass", thread);
