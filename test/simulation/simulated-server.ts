@@ -5,6 +5,7 @@ import { createConfigurableHeaders } from "@holdpoint/server/auth/configurable-h
 import type { AgentContext } from "@holdpoint/server/context/context.ts";
 import { createEventHub, type EventHub } from "@holdpoint/server/events/event-hub.ts";
 import type { Engine, LeaseWatcher, Notice, Storage } from "@holdpoint/server/ports/ports.ts";
+import { GRANTED } from "@holdpoint/server/auth/authorize.ts";
 import type { RunCall } from "@holdpoint/server/runs/accept/run-request.ts";
 import { createWorker } from "@holdpoint/server/runs/execute/worker.ts";
 import { VALUES_ONLY } from "@holdpoint/server/model/model.ts";
@@ -232,6 +233,7 @@ export function buildCall(mark: string, given: Pick<RunCall, "input" | "command"
     idempotencyKey: null,
     requestHash: mark,
     reach: { threads: null, assistants: null },
+    rights: { answer: GRANTED },
   };
 }
 
