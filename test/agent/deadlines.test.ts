@@ -90,7 +90,7 @@ test("questions whose deadline is computed each time keep their ids, and are ans
   const thread = await newThread(server, "computed_branches");
   await thread.run({ input: {} });
   const [a, b] = await thread.open();
-  const [, before] = await readItems(server, thread.threadId);
+  const before = (await readItems(server, thread.threadId)).find(({ id }) => id === b?.id);
   await thread.run({ command: { resume: { [a?.id ?? ""]: 1 } } });
   const items = await readItems(server, thread.threadId);
   assert.deepEqual(
