@@ -63,6 +63,7 @@ const MEMORY = "/dev/shm";
 const MEMORY_BYTES_MIN = 2_000_000_000;
 
 const ALONE: readonly string[] = [
+  "test/e2e/hooks.test.ts", // beside other pages of the console its reload never came to rest
   "test/collector/collector-grpc.test.ts", // small queues, and how fast they are emptied
   "test/collector/collector-signals.test.ts", // the same
   "packages/server/src/storage/postgres/storage.test.ts", // it reads every statement of the process
