@@ -7,7 +7,7 @@
 //        other file has a process of its own; some of them run at a time, those that take long first. `node --test FILE`
 //        runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
-//   test/run.3. The output of a shared process is printed when it ends, in one piece.
+//   test/run.3. The output of a shared process is printed when it ends, in one piece. What failed is repeated at the end.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails. A test that fails
 //        may leave a server open: the process ends without it.
 //   test/run.5. In the suite `first` a skipped test is a failure.
@@ -20,9 +20,10 @@ import { once } from "node:events";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
+import { inspect } from "node:util";
 import { buildPackage } from "./e2e/build-package.ts";
 import { startPostgres } from "./harness/postgres/server.ts";
 import noSkips from "./no-skips.ts";
@@ -82,8 +83,12 @@ function shares(file: string): boolean {
   return here.test(readFileSync(file, "utf8"));
 }
 
+/** Where the reporter begins to repeat what failed. */
+const FAILURES = "failing tests:";
+
 const [, , ...named] = process.argv;
 const isFirst = named.includes("first");
+const failures: string[] = [];
 const folder = mkdtempSync(join(isFirst ? findPlace() : tmpdir(), "holdpoint-tests-"));
 
 /** test/run.7 */
@@ -100,9 +105,14 @@ async function passTogether(files: readonly string[]): Promise<boolean> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "close");
-  process.stdout.write(await buffer(child.stdout));
-  const [code] = await ended;
-  return code === 0;
+  const output = await text(child.stdout);
+  process.stdout.write(output);
+  const [code, signal] = await ended;
+  if (code === 0) return true;
+  const at = output.lastIndexOf(FAILURES);
+  const found = at === -1 ? "No test of it failed." : output.slice(at);
+  failures.push(`A process of ${files.length} files ended with ${signal ?? code}: ${files.join(" ")}\n${found}`);
+  return false;
 }
 
 /** Each in a process of its own. */
@@ -117,7 +127,10 @@ async function passAlone(files: readonly string[], concurrency: number): Promise
     timeout: TIMEOUT_MS,
     execArgv: [YOUNG_GENERATION, FORCE_EXIT],
   });
-  tests.on("test:fail", () => (passed = false));
+  tests.on("test:fail", ({ name, file, details }) => {
+    passed = false;
+    failures.push(`${file}: ${name}\n${inspect(details.error)}`);
+  });
   const ended = once(tests, "end");
   tests.compose(new spec()).pipe(process.stdout);
   if (isFirst) tests.compose(noSkips).pipe(process.stderr);
@@ -153,6 +166,7 @@ const passed = await Promise.all([
 await postgres?.stop();
 if (passed.every(Boolean)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 else {
+  for (const failure of failures) console.error(failure);
   console.error(`The files of the tests are in ${folder}.`);
   process.exitCode = 1;
 }
