@@ -245,10 +245,9 @@ suite("a mail server in trouble (agent/notify-email.4)", PATIENCE, () => {
     const rules = [{ ...RULES, slack: ["C0000000001"] }];
     const other = await startServerHere({
       env: {
-        HOLDPOINT_NOTIFICATIONS: writeFile("silent", { email, people, rules }),
+        HOLDPOINT_NOTIFICATIONS: writeFile("silent", { slack: { api_url: slack.url }, email, people, rules }),
         SMTP_URL: `smtp://127.0.0.1:${port}`,
         SLACK_BOT_TOKEN: BOT_TOKEN,
-        SLACK_API_URL: slack.url,
       },
     });
     dataDirs.push(other.dataDir);

@@ -40,6 +40,7 @@ const folder = temporaryFolder();
 const file = join(folder, "notifications.json");
 const CHANNEL = "C0000000001";
 const rules = {
+  slack: { api_url: slack.url },
   people: { "grace@example.com": { slack: MAPPED } },
   rules: [{ name: "all", graphs: ["echo", "schema", "timed"], slack: [CHANNEL] }],
 };
@@ -48,7 +49,6 @@ const env = {
   HOLDPOINT_NOTIFICATIONS: file,
   SLACK_BOT_TOKEN: BOT_TOKEN,
   SLACK_SIGNING_SECRET: SIGNING_SECRET,
-  SLACK_API_URL: slack.url,
 };
 const server = await startServerHere({ env, limits: { webhookRetryMs: 20 } });
 after(async () => {

@@ -207,8 +207,8 @@ test("threads expire by the deployment's default or their own; one that waits fo
   await from.end();
 });
 
-test("a paused thread expires if the settings allow it, with a log line (test/threads.1)", async () => {
-  const from = await sweeping({}, { HOLDPOINT_EXPIRE_PAUSED_THREADS: "true" });
+test("a paused thread expires if the configuration says so, with a log line (test/threads.1)", async () => {
+  const from = await sweeping({ expire_paused: true });
   const paused = await newThread(from, "echo", { ttl: 60 });
   await paused.run({ input: {} });
   await ok(call(from, "PATCH", paused.path, { ttl: 0.0001 }));

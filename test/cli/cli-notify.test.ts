@@ -25,11 +25,13 @@ const rules = [
   { name: "two", slack: ["nobody@example.com"] },
 ];
 const people = { grace: { email: "grace@example.com", groups: ["finance"] } };
-writeFileSync(file, JSON.stringify({ email: { from: "holdpoint@example.com" }, people, rules }));
+writeFileSync(
+  file,
+  JSON.stringify({ slack: { api_url: slack.url }, email: { from: "holdpoint@example.com" }, people, rules }),
+);
 const env = {
   HOLDPOINT_NOTIFICATIONS: file,
   SLACK_BOT_TOKEN: BOT_TOKEN,
-  SLACK_API_URL: slack.url,
   SMTP_URL: mailbox.url,
 };
 

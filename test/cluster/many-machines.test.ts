@@ -117,10 +117,10 @@ test("an API process has no runs and a worker serves no calls, but both report t
 });
 
 test("waiting runs are shared fairly, those that resume a pause come first, and a full queue is 503 (many-machines.5)", async () => {
-  const keys = { HOLDPOINT_API_KEYS: "many:key-of-many-1,few:key-of-few-12", HOLDPOINT_MAX_PENDING_RUNS: "25" };
+  const keys = { HOLDPOINT_API_KEYS: "many:key-of-many-1,few:key-of-few-12" };
   const own = new Fleet();
   try {
-    const server = await own.startHere("all", { ...keys, N_JOBS_PER_WORKER: "1" });
+    const server = await own.startHere("all", { ...keys, N_JOBS_PER_WORKER: "1" }, { pendingRunsMax: 25 });
     const as = (name: "many" | "few") => ({ "x-api-key": name === "many" ? "key-of-many-1" : "key-of-few-12" });
     const ask = async (name: "many" | "few", path: string, body: object) => {
       const answer = await call(server, "POST", path, body, as(name));

@@ -1,9 +1,8 @@
 // Tests of the connection to the backend over TLS: trusted certificates, the route, and a key hidden from all others on
 // it.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { openBackend } from "@holdpoint/collector/service/open-collector.ts";
 import { type FakeBackend, startBackend } from "../fakes/backend.ts";
@@ -15,13 +14,11 @@ import { jsonRequest, buildSpan } from "../fakes/otlp.ts";
 const KEY = "key-that-nobody-on-the-way-may-read";
 const authority = createAuthority();
 const trusted = authority.certify(["127.0.0.1", "localhost"]);
-let dir = "";
+const usual = getCACertificates();
 
-before(async () => {
-  dir = await mkdtemp(`${tmpdir()}/holdpoint-tls-`);
-  await writeFile(`${dir}/ca.pem`, authority.cert);
-});
-after(() => rm(dir, { recursive: true }));
+// As NODE_EXTRA_CA_CERTS does when a process starts.
+before(() => setDefaultCACertificates([...usual, authority.cert]));
+after(() => setDefaultCACertificates(usual));
 
 /** A collector with its real HTTP adapter, in front of a backend with this certificate. */
 async function withSecureBackend(
@@ -53,8 +50,8 @@ async function whyResting(collector: TestCollector): Promise<string> {
 }
 
 describe("certificates", () => {
-  test("certificates of the authority in TRACING_CA_FILE are trusted; the collector presents its own", async () => {
-    await withSecureBackend(trusted, { TRACING_CA_FILE: `${dir}/ca.pem` }, async (collector, backend) => {
+  test("certificates of an authority that the process trusts are trusted; the collector presents its own", async () => {
+    await withSecureBackend(trusted, {}, async (collector, backend) => {
       await sendOne(collector);
       await backend.whenRuns(1);
       assert.equal(backend.uploads[0]?.key, KEY);
@@ -62,18 +59,15 @@ describe("certificates", () => {
     });
   });
 
-  const ca = { TRACING_CA_FILE: "ca.pem" };
-  const refused: readonly (readonly [string, Certified, Readonly<Record<string, string>>, RegExp])[] = [
-    ["of an unknown authority", trusted, {}, /VERIFY|SELF_SIGNED|ISSUER/],
-    ["of another authority with the same name", createAuthority().certify(["127.0.0.1"]), ca, /SIGNATURE|VERIFY|CERT/],
-    ["for another host", authority.certify(["other.example"]), ca, /ALTNAME/],
-    ["that have run out", authority.certify(["127.0.0.1"], { from: -2, to: -1 }), ca, /EXPIRED/],
-    ["that are not valid yet", authority.certify(["127.0.0.1"], { from: 1, to: 2 }), ca, /NOT_YET_VALID/],
+  const refused: readonly (readonly [string, Certified, RegExp])[] = [
+    ["of another authority with the same name", createAuthority().certify(["127.0.0.1"]), /SIGNATURE|VERIFY|CERT/],
+    ["for another host", authority.certify(["other.example"]), /ALTNAME/],
+    ["that have run out", authority.certify(["127.0.0.1"], { from: -2, to: -1 }), /EXPIRED/],
+    ["that are not valid yet", authority.certify(["127.0.0.1"], { from: 1, to: 2 }), /NOT_YET_VALID/],
   ];
-  for (const [name, certified, env, reason] of refused)
+  for (const [name, certified, reason] of refused)
     test(`${name} are refused: nothing is sent, the runs are kept`, async () => {
-      const file = env["TRACING_CA_FILE"] === undefined ? {} : { TRACING_CA_FILE: `${dir}/ca.pem` };
-      await withSecureBackend(certified, file, async (collector, backend) => {
+      await withSecureBackend(certified, {}, async (collector, backend) => {
         await sendOne(collector);
         assert.match(await whyResting(collector), reason);
         assert.equal(backend.requests(), 0);
@@ -85,7 +79,6 @@ describe("certificates", () => {
 describe("HTTPS_PROXY", () => {
   let proxy: ConnectProxy;
   const env = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
-    TRACING_CA_FILE: `${dir}/ca.pem`,
     HTTPS_PROXY: proxy.url.replace("://", "://user:word@"),
     ...more,
   });
@@ -157,13 +150,4 @@ describe("HTTPS_PROXY", () => {
         (error) => error instanceof ConfigError && /HTTPS_PROXY/.test(error.message) && !error.message.includes(value),
       );
     });
-});
-
-test("a file in TRACING_CA_FILE that holds no certificate stops the start by name", async () => {
-  await writeFile(`${dir}/empty.pem`, "nothing\n");
-  for (const file of [`${dir}/empty.pem`, `${dir}/missing.pem`])
-    assert.throws(
-      () => openBackend(testConfig({ TRACING_ENDPOINT: "https://backend.example", TRACING_CA_FILE: file })),
-      (error) => error instanceof ConfigError && /TRACING_CA_FILE/.test(error.message),
-    );
 });

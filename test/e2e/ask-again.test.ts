@@ -12,7 +12,7 @@ let browser: ConsoleBrowser;
 
 before(async () => {
   const config = join(ROOT, "test", "graphs", "paused", "langgraph.json");
-  ({ server, browser } = await startConsole({ config, env: { HOLDPOINT_ASK_AGAIN_MAX: "1" } }));
+  ({ server, browser } = await startConsole({ config, limits: { askAgainMax: 1 } }));
 });
 
 after(() => stopConsole({ server, browser }));

@@ -59,7 +59,6 @@ export async function startCollector(
         timeoutMs: config.uploadTimeoutMs,
         connectionsMax: config.inflightUploadsMax,
         userAgent: "holdpoint-test",
-        ca: null,
         httpsProxy: null,
         noProxy: null,
       },

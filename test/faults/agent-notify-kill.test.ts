@@ -17,12 +17,14 @@ const ADA = "U0000000ADA";
 const slack = await startFakeSlack([{ id: ADA, email: "ada@example.com" }]);
 const [folder, dataDir] = [temporaryFolder(), temporaryFolder()];
 const file = join(folder, "notifications.json");
-writeFileSync(file, JSON.stringify({ rules: [{ name: "all", slack: ["C0000000001"] }] }));
+writeFileSync(
+  file,
+  JSON.stringify({ slack: { api_url: slack.url }, rules: [{ name: "all", slack: ["C0000000001"] }] }),
+);
 const env = {
   HOLDPOINT_NOTIFICATIONS: file,
   SLACK_BOT_TOKEN: BOT_TOKEN,
   SLACK_SIGNING_SECRET: SIGNING_SECRET,
-  SLACK_API_URL: slack.url,
 };
 let server: TestServer = await startServer({ dataDir, env });
 after(async () => {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium as engine, type Browser, type BrowserContext, type Page } from "playwright-core";
-import { startServerHere, type ServerHere } from "./server-here.ts";
-import { call, removeFolder, type ServerOptions } from "./server.ts";
+import { startServerHere, type ServerHere, type ServerHereOptions } from "./server-here.ts";
+import { call, removeFolder } from "./server.ts";
 
 export interface PersonOptions {
   readonly name?: string;
@@ -70,8 +70,8 @@ export interface TestConsole {
   readonly browser: ConsoleBrowser;
 }
 
-export async function startConsole(options: Pick<ServerOptions, "config" | "env"> = {}): Promise<TestConsole> {
-  const server = await startServerHere({ ...options, limits: { schemaTimeoutMs: 300_000 } });
+export async function startConsole(options: ServerHereOptions = {}): Promise<TestConsole> {
+  const server = await startServerHere({ ...options, limits: { schemaTimeoutMs: 300_000, ...options.limits } });
   try {
     return { server, browser: await startBrowser(server) };
   } catch (error) {

@@ -29,10 +29,12 @@ export class NotStarted extends Error {
   }
 }
 
+export interface ServerHereOptions extends Pick<ServerOptions, "config" | "dataDir" | "env"> {
+  readonly limits?: Partial<Limits>;
+}
+
 /** @throws {NotStarted} */
-export async function startServerHere(
-  options: Pick<ServerOptions, "config" | "dataDir" | "env"> & { readonly limits?: Partial<Limits> } = {},
-): Promise<ServerHere> {
+export async function startServerHere(options: ServerHereOptions = {}): Promise<ServerHere> {
   const dataDir = options.env?.["HOLDPOINT_DATA_DIR"] ?? options.dataDir ?? temporaryFolder();
   const logs = createArrivals<Readonly<Record<string, unknown>>>();
   let output = "";

@@ -26,7 +26,10 @@ const mailbox = await startMailbox();
 const folder = temporaryFolder();
 const notifications = join(folder, "notifications.json");
 const rules = [{ name: "all", graphs: ["login"], slack: ["C0000000001"], email: ["rita@example.com"] }];
-writeFileSync(notifications, JSON.stringify({ email: { from: "h@example.com", links: "1d" }, rules }));
+writeFileSync(
+  notifications,
+  JSON.stringify({ slack: { api_url: slack.url }, email: { from: "h@example.com", links: "1d" }, rules }),
+);
 const server = await startServerHere({
   config: join(ROOT, "test", "graphs", "secrets", "langgraph.json"),
   env: {
@@ -37,7 +40,6 @@ const server = await startServerHere({
     SMTP_URL: mailbox.url,
     SLACK_BOT_TOKEN: BOT_TOKEN,
     SLACK_SIGNING_SECRET: SIGNING_SECRET,
-    SLACK_API_URL: slack.url,
   },
 });
 after(async () => {

@@ -19,7 +19,8 @@ import { newNotes, newThread, onlyQuestion, readProblem, type TestThread, until 
 
 const server = await startServerHere({
   config: join(ROOT, "test", "graphs", "paused", "langgraph.json"),
-  env: { BG_JOB_TIMEOUT_SECS: "2", HOLDPOINT_ASK_AGAIN_MAX: "2" },
+  env: { BG_JOB_TIMEOUT_SECS: "2" },
+  limits: { askAgainMax: 2 },
 });
 const folder = temporaryFolder();
 after(async () => {

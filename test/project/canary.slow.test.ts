@@ -101,7 +101,7 @@ describe("the collector", () => {
       FLUSH_INTERVAL_MS: "20",
       RETRY_BACKOFF_MS: "1",
       TRACING_ENDPOINT: backend.url,
-      TRACING_CA_FILE: `${dir}/ca.pem`,
+      NODE_EXTRA_CA_CERTS: `${dir}/ca.pem`,
       TRACING_API_KEY: awkward("env"),
       INGEST_TOKEN: `${CANARY}-token`,
       HTTPS_PROXY: proxy.url.replace("://", `://${CANARY}-user:${CANARY}-word@`),

@@ -34,7 +34,7 @@ export interface SlackMember {
 }
 
 export interface FakeSlack {
-  /** For SLACK_API_URL. */
+  /** For `slack.api_url` of the notification file. */
   readonly url: string;
   readonly messages: readonly PostedMessage[];
   /** Every call that came, with its status. */

@@ -36,7 +36,7 @@ export async function startWorld(config: string = GRAPHS, env: Readonly<Record<s
     PEOPLE.map((who) => [who, { slack: nameSlackId(who), email: `${who}@example.com` }] as const),
   );
   const email = { from: "Holdpoint <holdpoint@example.com>", links: "1d" };
-  writeFileSync(file, JSON.stringify({ people, email, rules: [] }));
+  writeFileSync(file, JSON.stringify({ slack: { api_url: slack.url }, people, email, rules: [] }));
   const server = await startServerHere({
     config,
     env: {
@@ -45,7 +45,6 @@ export async function startWorld(config: string = GRAPHS, env: Readonly<Record<s
       SMTP_URL: "smtp://127.0.0.1:9", // without rules, no mail leaves
       SLACK_BOT_TOKEN: BOT_TOKEN,
       SLACK_SIGNING_SECRET: SIGNING_SECRET,
-      SLACK_API_URL: slack.url,
       ...env,
     },
   });

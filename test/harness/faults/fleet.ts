@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Bench } from "./fault-server.ts";
 import { newDatabase } from "../postgres/databases.ts";
-import type { ServerHere } from "../server-here.ts";
+import type { ServerHere, ServerHereOptions } from "../server-here.ts";
 import { ROOT, startServer, type TestServer } from "../server.ts";
 
 export type Role = "all" | "api" | "worker";
@@ -45,10 +45,14 @@ export class Fleet {
   }
 
   /** In the process of the test, at a tenth of the cost: for a file that kills none. */
-  async startHere(role: Role, env: Readonly<Record<string, string>> = {}): Promise<ServerHere> {
+  async startHere(
+    role: Role,
+    env: Readonly<Record<string, string>> = {},
+    limits: ServerHereOptions["limits"] = {},
+  ): Promise<ServerHere> {
     const { startServerHere } = await import("../server-here.ts");
     process.env["FAULT_TEST_FOLDER"] = this.bench.folder; // the graphs read it at each step
-    const server = await startServerHere(await this.options(role, env));
+    const server = await startServerHere({ ...(await this.options(role, env)), limits });
     this.here.push(server);
     return server;
   }

@@ -44,7 +44,7 @@ const GZIP_LEVEL = 1;
 const zip = promisify(gzip);
 
 export function createGrpcLine(
-  { ca, endpoint, userAgent }: { readonly endpoint: string; readonly userAgent: string; readonly ca: string | null },
+  { endpoint, userAgent }: { readonly endpoint: string; readonly userAgent: string },
   clock: Clock,
 ): GrpcLine {
   const { origin, pathname } = new URL(endpoint);
@@ -53,7 +53,7 @@ export function createGrpcLine(
 
   function open(): ClientHttp2Session {
     if (session !== null && !session.closed && !session.destroyed) return session;
-    const opened = connect(origin, ca === null ? {} : { ca });
+    const opened = connect(origin);
     opened.on("error", () => undefined); // each call has its own end
     opened.on("goaway", () => opened.close());
     opened.unref();

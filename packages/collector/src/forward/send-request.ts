@@ -27,7 +27,6 @@ export type ForwardOutcome =
 export type SendRequests = (requests: readonly ForwardRequest[], signal: AbortSignal) => Promise<ForwardOutcome>;
 
 export interface ConnectionOptions {
-  readonly ca: string | null;
   readonly httpsProxy: string | null;
   readonly noProxy: string | null;
   readonly redaction: RedactorOptions;
@@ -41,9 +40,7 @@ const LIMITS = { bytesMax: Infinity, grow: (): boolean => true };
 export function createSender(destination: Destination, connection: ConnectionOptions, clock: Clock): SendRequests {
   const shape = createShaper(destination, connection.redaction);
   const send =
-    destination.protocol === "grpc"
-      ? grpcSender(destination, connection, clock)
-      : httpSender(destination, connection, clock);
+    destination.protocol === "grpc" ? grpcSender(destination, clock) : httpSender(destination, connection, clock);
   return async (requests, signal) => {
     let wanted: readonly ForwardRequest[];
     try {
@@ -64,12 +61,8 @@ async function shapeAll(shape: ShapeRequest, requests: readonly ForwardRequest[]
   return shaped;
 }
 
-function grpcSender(
-  { endpoint, headers, timeout_ms: timeoutMs }: Destination,
-  { ca }: ConnectionOptions,
-  clock: Clock,
-): SendRequests {
-  const line = createGrpcLine({ endpoint, userAgent: USER_AGENT, ca }, clock);
+function grpcSender({ endpoint, headers, timeout_ms: timeoutMs }: Destination, clock: Clock): SendRequests {
+  const line = createGrpcLine({ endpoint, userAgent: USER_AGENT }, clock);
   const metadata = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return async (requests, abort) => {
     const [first] = requests;
@@ -95,8 +88,8 @@ const USER_AGENT = "holdpoint-collector";
 
 function httpSender(destination: Destination, connection: ConnectionOptions, clock: Clock): SendRequests {
   const { endpoint, headers, timeout_ms: timeoutMs } = destination;
-  const { ca, httpsProxy, noProxy } = connection;
-  const line = createLine({ endpoint, connectionsMax: 2, userAgent: USER_AGENT, ca, httpsProxy, noProxy }, clock);
+  const { httpsProxy, noProxy } = connection;
+  const line = createLine({ endpoint, connectionsMax: 2, userAgent: USER_AGENT, httpsProxy, noProxy }, clock);
   return async (requests, signal) => {
     const [first] = requests;
     if (first === undefined) return { kind: "sent", partial: null };

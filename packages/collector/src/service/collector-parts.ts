@@ -129,7 +129,6 @@ function createForwarding(config: CollectorConfig, destinations: Rules["forward"
     {
       ...config,
       destinations,
-      ca: null,
       redaction: chooseRedaction(config),
       bytesMax: spoolDir === null ? Math.min(forwardBytesMax, queueBytesMax) : forwardBytesMax,
     },

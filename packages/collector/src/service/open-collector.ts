@@ -1,6 +1,4 @@
 // Open collector: the collector with its real ports, as `holdpoint collector` starts it.
-import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
@@ -37,7 +35,6 @@ export function openBackend(config: CollectorConfig): HttpBackend {
       timeoutMs: config.uploadTimeoutMs,
       connectionsMax: config.inflightUploadsMax,
       userAgent: "holdpoint-collector",
-      ca: config.caFile === null ? null : readCa(config.caFile),
       httpsProxy: endpoint.startsWith("https:") ? checkedProxy(config.httpsProxy) : null,
       noProxy: config.noProxy,
     },
@@ -48,18 +45,6 @@ export function openBackend(config: CollectorConfig): HttpBackend {
 /** Ports for a single upload outside the tenant queues. */
 export function manualUploadPorts(backend: Backend): UploadPorts {
   return { send: backend.send, clock: systemClock, random: Math.random, onRetry: () => undefined };
-}
-
-function readCa(path: string): string {
-  try {
-    const pem = readFileSync(path, "utf8");
-    void new X509Certificate(pem); // throws without a certificate
-    return pem;
-  } catch (error) {
-    const missing = error instanceof Error && "syscall" in error;
-    const reason = missing ? "the file cannot be read" : "the file holds no certificate in PEM";
-    throw new ConfigError([{ name: "TRACING_CA_FILE", reason }]);
-  }
 }
 
 /** Node would ignore a proxy of another kind silently. The error omits the address, which may contain a password. */

@@ -115,7 +115,6 @@ export const collectorSettings = {
   corsOrigins: text("CORS_ALLOW_ORIGINS", null, {
     meaning: "Origins of browser exporters, comma-separated. Off by default.",
   }),
-  caFile: text("TRACING_CA_FILE", null, { meaning: "PEM file with the CA certificate of the backend." }),
   httpsProxy: text("HTTPS_PROXY", null, {
     meaning: "Proxy for uploads over https.",
     aliases: ["https_proxy"],

@@ -10,7 +10,7 @@ import { ConfigError } from "@holdpoint/base/config/config.ts";
 
 type NotifyConfig = Pick<
   AgentConfig,
-  "notifications" | "slackBotToken" | "slackSigningSecret" | "slackApiUrl" | "smtpUrl" | "linkSecret"
+  "notifications" | "slackBotToken" | "slackSigningSecret" | "smtpUrl" | "linkSecret"
 >;
 
 /** Null without a file. @throws {ConfigError} with every problem of the file */
@@ -22,7 +22,7 @@ export async function chooseNotify(config: NotifyConfig): Promise<CreateNotify |
 }
 
 async function openParts(config: NotifyConfig): Promise<NotifyParts | null> {
-  const { notifications: path, slackBotToken, slackSigningSecret, slackApiUrl, smtpUrl, linkSecret } = config;
+  const { notifications: path, slackBotToken, slackSigningSecret, smtpUrl, linkSecret } = config;
   if (path === null) return null;
   const { parseNotifications } = await import("@holdpoint/notify/rules/notifications.ts");
   const has = { slackToken: slackBotToken !== null, smtp: smtpUrl !== null };
@@ -32,7 +32,7 @@ async function openParts(config: NotifyConfig): Promise<NotifyParts | null> {
     slackBotToken === null
       ? null
       : import("@holdpoint/notify/adapters/slack-web-api.ts").then((one) =>
-          one.createSlackWebApi(slackBotToken, slackApiUrl),
+          one.createSlackWebApi(slackBotToken, notifications.slack.api_url),
         ),
     smtpUrl === null
       ? null

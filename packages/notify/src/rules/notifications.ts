@@ -11,6 +11,8 @@ const MINUTE_MS = 60_000;
 const UNITS_MS = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUTE_MS } as const;
 const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
+const SLACK_API_URL = "https://slack.com/api/";
+
 const zone = z.string().refine(isZone, 'must be a time zone such as "Europe/Berlin"');
 const time = z
   .string()
@@ -90,8 +92,12 @@ export const notificationsSchema = z
           .enum(["members", "listed", "none"])
           .default("members")
           .describe("may answer in Slack: full members of the workspace, only the listed people, or nobody"),
+        api_url: z
+          .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+          .default(SLACK_API_URL)
+          .describe("Slack's Web API; GovSlack has another"),
       })
-      .default({ answers: "members" }),
+      .default({ answers: "members", api_url: SLACK_API_URL }),
     email: z
       .strictObject({
         from: z

@@ -156,7 +156,7 @@ function listParts(
       runsMs: config.keepRunsMs,
       checkpointsMs: config.keepCheckpointsMs,
       auditMs: config.keepAuditMs,
-      expirePaused: config.expirePaused,
+      expirePaused: threadTtl.expirePaused,
       everyMs: threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
       takeCommandActs,
       sweepSessions: signIn === null ? null : () => signIn.sessions.sweep(),

@@ -2,6 +2,10 @@
 const MEBIBYTE = 1024 * 1024;
 
 export const AGENT_LIMITS = {
+  /** Queued runs; beyond it, calls get 503. */
+  pendingRunsMax: 100_000,
+  /** Times that a question is asked again by itself after its node threw at the answer; then the thread fails. */
+  askAgainMax: 3,
   /** Stored assistants, including those of the graphs; beyond it, calls get 409. */
   assistantsMax: 100_000,
   /** Stored crons; beyond it, calls get 409. */

@@ -23,15 +23,6 @@ function linkSecret(name: string): Setting<string | null> {
   });
 }
 
-function slackApi(name: string): Setting<string> {
-  const meaning = "Address of Slack's Web API; GovSlack has another.";
-  const kind = { type: "address", fallback: "https://slack.com/api/", limits: "http or https" };
-  return setting(name, kind, { meaning }, (value) => {
-    if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
-    throw new Error(`"${value}" is not an http or https URL`);
-  });
-}
-
 export const NOTIFY_SETTINGS = {
   notifications: text("HOLDPOINT_NOTIFICATIONS", null, {
     meaning: "JSON file with the rules that notify people by Slack and e-mail.",
@@ -44,7 +35,6 @@ export const NOTIFY_SETTINGS = {
     meaning: "Signing secret of the Slack app. Without it, messages have a link to the console in place of buttons.",
     secret: true,
   }),
-  slackApiUrl: slackApi("SLACK_API_URL"),
   smtpUrl: smtpAddress("SMTP_URL"),
   linkSecret: linkSecret("HOLDPOINT_LINK_SECRET"),
 } as const;

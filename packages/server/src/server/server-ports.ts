@@ -81,4 +81,5 @@ export interface ThreadTtl {
   /** For new threads without a TTL of their own. */
   readonly fallback: Ttl;
   readonly sweepEveryMs: number | null;
+  readonly expirePaused: boolean;
 }

@@ -123,21 +123,6 @@ export const AGENT_SETTINGS = {
       meaning: "Retries of a run whose process died while it executed alone. After them it ends with status error.",
     },
   ),
-  askAgainMax: integer(
-    "HOLDPOINT_ASK_AGAIN_MAX",
-    3,
-    { min: 0, max: 1000 },
-    {
-      meaning:
-        "How often a question is asked again by itself after its node threw at the answer. Then the thread fails, and a person can ask again. An answer that no node got is asked for again without a limit.",
-    },
-  ),
-  pendingRunsMax: integer(
-    "HOLDPOINT_MAX_PENDING_RUNS",
-    100_000,
-    { min: 1, max: 10_000_000 },
-    { meaning: "Maximum number of queued runs; beyond it, calls get 503." },
-  ),
   bodyBytesMax: integer(
     "HOLDPOINT_MAX_BODY_BYTES",
     32 * MEBIBYTE,
@@ -168,9 +153,6 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_AUDIT_FORWARD",
     "File to which every entry of the audit trail is appended as a JSON line, or http(s) address to which such lines are posted.",
   ),
-  expirePaused: boolean("HOLDPOINT_EXPIRE_PAUSED_THREADS", false, {
-    meaning: "Paused threads also expire at the end of their time to live.",
-  }),
   notifyUrl: webAddress(
     text("HOLDPOINT_NOTIFY_URL", null, {
       meaning:

@@ -8,7 +8,6 @@ export interface LineOptions {
   readonly endpoint: string;
   readonly connectionsMax: number;
   readonly userAgent: string;
-  readonly ca: string | null;
   readonly httpsProxy: string | null;
   readonly noProxy: string | null;
 }
@@ -55,9 +54,7 @@ export function createLine(options: LineOptions, clock: Clock): BackendLine {
   const proxyEnv: Record<string, string> = {};
   if (options.httpsProxy !== null) proxyEnv["HTTPS_PROXY"] = options.httpsProxy;
   if (options.noProxy !== null) proxyEnv["NO_PROXY"] = options.noProxy;
-  const agent = secure
-    ? new HttpsAgent({ ...pooling, proxyEnv, ...(options.ca === null ? {} : { ca: options.ca }) })
-    : new HttpAgent(pooling);
+  const agent = secure ? new HttpsAgent({ ...pooling, proxyEnv }) : new HttpAgent(pooling);
   return { clock, base, secure, userAgent: options.userAgent, agent };
 }
 

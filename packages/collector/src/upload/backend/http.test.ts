@@ -28,7 +28,6 @@ function connectBackend(port: number, clock: Clock = systemClock): Backend {
       timeoutMs: 20_000,
       connectionsMax: 1,
       userAgent: "test",
-      ca: null,
       httpsProxy: null,
       noProxy: null,
     },

@@ -13,6 +13,7 @@ export const CHECKPOINTER_SECTION = z
         default_ttl: minutes.nullish(),
         strategy: z.enum(["delete", "keep_latest"]).default("delete"),
         sweep_interval_minutes: minutes.nullish(),
+        expire_paused: z.boolean().default(false),
       })
       .nullish(),
   })
@@ -24,6 +25,8 @@ export interface CheckpointerConfig {
   /** For threads without their own time to live. */
   readonly fallback: { readonly ttlMs: number | null; readonly ttlStrategy: "delete" | "keep_latest" };
   readonly sweepEveryMs: number | null;
+  /** Paused threads expire too, with their open questions. */
+  readonly expirePaused: boolean;
 }
 
 export function checkpointerConfig(section: Section): CheckpointerConfig {
@@ -33,6 +36,7 @@ export function checkpointerConfig(section: Section): CheckpointerConfig {
   return {
     fallback: { ttlMs: milliseconds(ttl?.default_ttl), ttlStrategy: ttl?.strategy ?? "delete" },
     sweepEveryMs: milliseconds(ttl?.sweep_interval_minutes),
+    expirePaused: ttl?.expire_paused ?? false,
   };
 }
 
