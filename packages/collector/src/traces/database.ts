@@ -37,7 +37,7 @@ export const VERSIONS: readonly string[] = [
   `
   CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, trace_id TEXT NOT NULL, dotted_order TEXT NOT NULL, bytes INTEGER NOT NULL,
-    facts TEXT NOT NULL, summary TEXT NOT NULL, main TEXT NOT NULL,
+    facts TEXT NOT NULL, summary TEXT NOT NULL, main TEXT NOT NULL, type TEXT,
     inputs TEXT, outputs TEXT, events TEXT, extra TEXT, error TEXT, serialized TEXT
   );
   CREATE INDEX runs_tree ON runs (trace_id, dotted_order);
@@ -50,17 +50,21 @@ export const VERSIONS: readonly string[] = [
     trace_id TEXT PRIMARY KEY, project TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL, error TEXT,
     started INTEGER NOT NULL, ended INTEGER, latency INTEGER, runs INTEGER NOT NULL, errors INTEGER NOT NULL,
     input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost REAL, bytes INTEGER NOT NULL,
-    thread_id TEXT, touched INTEGER NOT NULL, received_at INTEGER NOT NULL
+    thread_id TEXT, touched INTEGER NOT NULL, received_at INTEGER NOT NULL, waited INTEGER NOT NULL DEFAULT 0,
+    waiting_since INTEGER, input TEXT, output TEXT
   );
   CREATE INDEX traces_started ON traces (started, trace_id);
   CREATE INDEX traces_project ON traces (project, started, trace_id);
   CREATE INDEX traces_thread ON traces (thread_id, started, trace_id) WHERE thread_id IS NOT NULL;
   CREATE INDEX traces_touched ON traces (touched);
   CREATE INDEX traces_received ON traces (received_at);
+  -- So that a list of few traces does not read all.
+  CREATE INDEX traces_status ON traces (status, started, trace_id);
   CREATE TABLE tags (
     trace_id TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (trace_id, kind, key, value)
   ) WITHOUT ROWID;
+  CREATE INDEX tags_value ON tags (kind, key, value);
   -- Apart from their runs, so that a trace's cost needs no look at the runs without one.
   CREATE TABLE costs (
     trace_id TEXT NOT NULL, run_id TEXT NOT NULL, dotted_order TEXT NOT NULL, cost REAL NOT NULL,
@@ -69,28 +73,12 @@ export const VERSIONS: readonly string[] = [
   -- The sums of the whole store in one row, so that a start does not depend on the number of traces.
   CREATE TABLE totals (runs INTEGER NOT NULL, bytes INTEGER NOT NULL);
   INSERT INTO totals (runs, bytes) VALUES (0, 0);
-  `,
-  // Traces of before have no previews and no words until they change; they go with their age.
-  `
-  ALTER TABLE traces ADD COLUMN waited INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE traces ADD COLUMN waiting_since INTEGER;
-  ALTER TABLE traces ADD COLUMN input TEXT;
-  ALTER TABLE traces ADD COLUMN output TEXT;
   -- Words are those of api/text/search-words.ts.
   CREATE TABLE words (doc INTEGER PRIMARY KEY, trace_id TEXT NOT NULL UNIQUE, words TEXT NOT NULL);
   CREATE VIRTUAL TABLE words_index USING fts5(
     words, content = '', contentless_delete = 1, detail = none, prefix = '2 3', tokenize = "ascii"
   );
-  `,
-  // Of runs from before, main has the type in plain text.
-  `
-  ALTER TABLE runs ADD COLUMN type TEXT;
   CREATE TABLE keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL);
-  `,
-  // So that a list of few traces does not read all.
-  `
-  CREATE INDEX tags_value ON tags (kind, key, value);
-  CREATE INDEX traces_status ON traces (status, started, trace_id);
   `,
 ];
 

@@ -229,9 +229,7 @@ function retell({ db, cells }: WriterState, traceId: string): void {
   );
 }
 
-/** Runs from before the column have the type in a plain `main` alone. */
-const TYPE = "coalesce(type, CASE WHEN main LIKE '{%' THEN main ->> '$.run_type' END) AS type";
-const STORY_RUNS = `SELECT run_id, trace_id, dotted_order, facts, ${TYPE}, ${OUTPUT_SIZE} FROM runs`;
+const STORY_RUNS = `SELECT run_id, trace_id, dotted_order, facts, type, ${OUTPUT_SIZE} FROM runs`;
 
 /** The runs of a trace in tree order, but for those that do not open. */
 export function readStory(db: Database, cells: SealedCells, traceId: string): readonly StoryRun[] {

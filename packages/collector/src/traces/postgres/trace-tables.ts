@@ -29,6 +29,9 @@ const STEPS: readonly string[] = [
   CREATE INDEX traces_started ON holdpoint_traces.traces (started DESC, trace_id DESC);
   CREATE INDEX traces_project ON holdpoint_traces.traces (project, started DESC, trace_id DESC);
   CREATE INDEX traces_thread ON holdpoint_traces.traces (thread_id, started DESC) WHERE thread_id IS NOT NULL;
+  -- Most have succeeded: those are found from the newest.
+  CREATE INDEX traces_status ON holdpoint_traces.traces (status, started DESC, trace_id DESC)
+    WHERE status <> 'success';
   CREATE INDEX traces_touched ON holdpoint_traces.traces (touched_at);
   -- Without a list of pending entries, which every search would read.
   CREATE INDEX traces_labels ON holdpoint_traces.traces USING gin (labels) WITH (fastupdate = off);
@@ -46,10 +49,8 @@ const STEPS: readonly string[] = [
     type TEXT NOT NULL, bytes BYTEA NOT NULL, PRIMARY KEY (run_id, name, day)
   ) PARTITION BY LIST (day);
   CREATE INDEX attachments_trace ON holdpoint_traces.attachments (trace_id);
+  CREATE TABLE holdpoint_traces.keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL);
   `,
-  "CREATE TABLE holdpoint_traces.keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL)",
-  `CREATE INDEX traces_status ON holdpoint_traces.traces (status, started DESC, trace_id DESC)
-     WHERE status <> 'success'`, // most have succeeded: those are found from the newest
 ];
 
 /** @throws {Error} trace-tables.3 */

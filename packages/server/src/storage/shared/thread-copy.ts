@@ -9,7 +9,7 @@ export const COPIED_COLUMNS = [
   ["blobs", "hash, data"],
   [
     "interrupts",
-    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry, review, escalates_at",
+    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, priority, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry, review, escalates_at",
   ],
 ] as const;
 

@@ -23,8 +23,8 @@ export const CATALOGUE_TABLES = `
 
   CREATE TABLE holdpoint.crons (
     cron_id TEXT COLLATE "C" PRIMARY KEY, assistant_id TEXT COLLATE "C" NOT NULL, thread_id TEXT COLLATE "C",
-    schedule TEXT NOT NULL, timezone TEXT, end_time BIGINT, enabled BOOLEAN NOT NULL, on_run_completed TEXT NOT NULL,
-    next_run_date BIGINT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, caller TEXT NOT NULL,
+    schedule TEXT NOT NULL, timezone TEXT, end_time BIGINT, enabled BOOLEAN NOT NULL, disabled_reason TEXT,
+    on_run_completed TEXT NOT NULL, next_run_date BIGINT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, caller TEXT NOT NULL,
     reach TEXT NOT NULL, metadata TEXT NOT NULL, payload TEXT NOT NULL
   );
   CREATE INDEX crons_due ON holdpoint.crons (next_run_date, cron_id) WHERE next_run_date IS NOT NULL;
@@ -33,10 +33,11 @@ export const CATALOGUE_TABLES = `
   CREATE TABLE holdpoint.store_items (
     item_id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, ns TEXT COLLATE "C" NOT NULL,
     key TEXT COLLATE "C" NOT NULL, value TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
-    ttl_ms BIGINT, expires_at BIGINT
+    ttl_ms BIGINT, expires_at BIGINT, tenant TEXT COLLATE "C"
   );
   CREATE UNIQUE INDEX store_items_key ON holdpoint.store_items (ns, key);
   CREATE INDEX store_items_expiry ON holdpoint.store_items (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE INDEX store_items_tenant ON holdpoint.store_items (tenant) WHERE tenant IS NOT NULL;
   -- An item under each prefix of its namespace: the newest under any prefix are read in order.
   CREATE TABLE holdpoint.store_order (
     prefix TEXT COLLATE "C" NOT NULL, updated_at BIGINT NOT NULL, item_id BIGINT NOT NULL,

@@ -1,17 +1,17 @@
-// Interrupts, their audit trail, and the search index. The columns of a table stand as in thread-tables.ts.
+// Interrupts, policies, the audit trail, and the search index. The columns of a table stand as in thread-tables.ts.
 
 const INTERRUPTS = `
   CREATE TABLE holdpoint.interrupts (
     thread_id TEXT COLLATE "C" NOT NULL, interrupt_id TEXT COLLATE "C" NOT NULL, library_id TEXT NOT NULL,
     task_id TEXT NOT NULL, graph_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, root_checkpoint_id TEXT NOT NULL,
     idx INTEGER NOT NULL, ns TEXT NOT NULL, position INTEGER NOT NULL, state TEXT COLLATE "C" NOT NULL,
-    created_at BIGINT NOT NULL, run_id TEXT NOT NULL, graph_id TEXT COLLATE "C" NOT NULL,
+    priority INTEGER NOT NULL, created_at BIGINT NOT NULL, run_id TEXT NOT NULL, graph_id TEXT COLLATE "C" NOT NULL,
     assistant_id TEXT COLLATE "C" NOT NULL, node TEXT COLLATE "C" NOT NULL, kind TEXT COLLATE "C" NOT NULL, claim TEXT,
     claimed_by TEXT COLLATE "C", claimed_until BIGINT, expires_at BIGINT, on_expiry TEXT, snoozed_until BIGINT,
     escalates_at BIGINT, review TEXT, failure TEXT, response_schema TEXT, answer TEXT, value TEXT NOT NULL,
     PRIMARY KEY (thread_id, interrupt_id)
   ) WITH (fillfactor = 80);
-  -- The inbox by age, whole and with each of its filters, and by deadline.
+  -- The inbox by age, whole and with each of its filters, by priority, and by deadline.
   CREATE INDEX interrupts_open ON holdpoint.interrupts (created_at, thread_id, interrupt_id) WHERE state = 'open';
   CREATE INDEX interrupts_open_graph ON holdpoint.interrupts (graph_id, created_at, thread_id, interrupt_id)
     WHERE state = 'open';
@@ -23,6 +23,8 @@ const INTERRUPTS = `
     WHERE state = 'open';
   CREATE INDEX interrupts_open_claim ON holdpoint.interrupts (claimed_by, created_at, thread_id, interrupt_id)
     WHERE state = 'open' AND claimed_by IS NOT NULL;
+  CREATE INDEX interrupts_open_priority ON holdpoint.interrupts (priority, created_at, thread_id, interrupt_id)
+    WHERE state = 'open';
   CREATE INDEX interrupts_open_dated ON holdpoint.interrupts (expires_at, created_at, thread_id, interrupt_id)
     WHERE state = 'open';
   CREATE INDEX interrupts_due ON holdpoint.interrupts (expires_at) WHERE state = 'open' AND on_expiry IS NOT NULL;
@@ -33,6 +35,10 @@ const INTERRUPTS = `
     value TEXT COLLATE "C" NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (thread_id, interrupt_id, key)
   );
   CREATE INDEX inbox_metadata_values ON holdpoint.inbox_metadata (key, value, created_at, thread_id, interrupt_id);
+  CREATE TABLE holdpoint.policies (
+    policy_id TEXT COLLATE "C" PRIMARY KEY, conditions TEXT NOT NULL, answer TEXT NOT NULL, reach TEXT,
+    created_by TEXT NOT NULL, is_admin BOOLEAN NOT NULL, created_at BIGINT NOT NULL, until BIGINT
+  );
 `;
 
 /** Hash chains (server/model/audit/audit-chain.ts, which computes the same). */

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Client } from "pg";
 import { newDatabase } from "../../../../../../test/harness/postgres/databases.ts";
-import { BEFORE_PRIORITY, PRIORITIES_AFTER, writeOldQuestions } from "../../contract/old-questions.ts";
 import { NewerDatabaseError } from "../../shared/schema-version.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -19,12 +18,9 @@ const STEP = `
 const NEXT = [...MIGRATIONS, STEP];
 
 /** A database of this version with one row. */
-async function openDatabase(
-  t: TestContext,
-  steps = MIGRATIONS,
-): Promise<{ readonly uri: string; readonly client: Client }> {
+async function openDatabase(t: TestContext): Promise<{ readonly uri: string; readonly client: Client }> {
   const uri = await newDatabase();
-  await migrateDatabase({ uri }, NOW, steps);
+  await migrateDatabase({ uri }, NOW);
   const client = new Client({ connectionString: uri });
   await client.connect();
   t.after(() => client.end());
@@ -79,12 +75,4 @@ test("the version before the step refuses the database by name and leaves it alo
     (error) => error instanceof NewerDatabaseError && /written by Holdpoint 9\.8\.7/.test(error.message),
   );
   assert.deepEqual(await readSchema(client), before);
-});
-
-test("a question of before priority is normal, and a request keeps the one that it was made with", async (t) => {
-  const { uri, client } = await openDatabase(t, MIGRATIONS.slice(0, BEFORE_PRIORITY));
-  await client.query(writeOldQuestions("holdpoint."));
-  await migrateDatabase({ uri }, NOW);
-  const { rows } = await client.query("SELECT json_object_agg(thread_id, priority) AS found FROM holdpoint.interrupts");
-  assert.deepEqual(rows, [{ found: PRIORITIES_AFTER }]);
 });

@@ -3,7 +3,8 @@
 export const PEOPLE_TABLES = `
   CREATE TABLE holdpoint.people (
     name TEXT COLLATE "C" PRIMARY KEY, issuer TEXT COLLATE "C" NOT NULL, subject TEXT COLLATE "C" NOT NULL,
-    display_name TEXT NOT NULL, email TEXT, groups TEXT NOT NULL, created_at BIGINT NOT NULL, seen_at BIGINT NOT NULL
+    display_name TEXT NOT NULL, email TEXT, groups TEXT NOT NULL, created_at BIGINT NOT NULL, seen_at BIGINT NOT NULL,
+    console TEXT
   );
   CREATE UNIQUE INDEX people_subject ON holdpoint.people (issuer, subject);
   CREATE TABLE holdpoint.sessions (

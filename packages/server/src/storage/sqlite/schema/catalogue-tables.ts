@@ -22,8 +22,8 @@ export const CATALOGUE_TABLES = `
 
   CREATE TABLE crons (
     cron_id TEXT NOT NULL PRIMARY KEY, assistant_id TEXT NOT NULL, thread_id TEXT, schedule TEXT NOT NULL,
-    timezone TEXT, end_time INTEGER, enabled INTEGER NOT NULL, on_run_completed TEXT NOT NULL, next_run_date INTEGER,
-    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, caller TEXT NOT NULL, reach TEXT NOT NULL,
+    timezone TEXT, end_time INTEGER, enabled INTEGER NOT NULL, disabled_reason TEXT, on_run_completed TEXT NOT NULL,
+    next_run_date INTEGER, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, caller TEXT NOT NULL, reach TEXT NOT NULL,
     metadata TEXT NOT NULL, payload TEXT NOT NULL
   );
   CREATE INDEX crons_created ON crons (created_at, cron_id);
@@ -32,10 +32,11 @@ export const CATALOGUE_TABLES = `
 
   CREATE TABLE store_items (
     item_id INTEGER PRIMARY KEY, ns TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
-    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, ttl_ms INTEGER, expires_at INTEGER
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, ttl_ms INTEGER, expires_at INTEGER, tenant TEXT
   );
   CREATE UNIQUE INDEX store_items_key ON store_items (ns, key);
   CREATE INDEX store_items_expiry ON store_items (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE INDEX store_items_tenant ON store_items (tenant) WHERE tenant IS NOT NULL;
   -- An item under each prefix of its namespace: the newest under any prefix are read in order.
   CREATE TABLE store_order (
     prefix TEXT NOT NULL, updated_at INTEGER NOT NULL, item_id INTEGER NOT NULL,

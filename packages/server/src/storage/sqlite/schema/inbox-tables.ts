@@ -1,15 +1,16 @@
-// Interrupts, their audit trail, and the search index. The columns of a table stand as in thread-tables.ts.
+// Interrupts, policies, the audit trail, and the search index. The columns of a table stand as in thread-tables.ts.
 
 export const INBOX_TABLES = `
   CREATE TABLE interrupts (
     thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, library_id TEXT NOT NULL, task_id TEXT NOT NULL,
     graph_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, root_checkpoint_id TEXT NOT NULL, idx INTEGER NOT NULL,
-    ns TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL, run_id TEXT NOT NULL,
+    ns TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL, priority INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, run_id TEXT NOT NULL,
     graph_id TEXT NOT NULL, assistant_id TEXT NOT NULL, node TEXT NOT NULL, kind TEXT NOT NULL, claim TEXT,
     expires_at INTEGER, on_expiry TEXT, snoozed_until INTEGER, escalates_at INTEGER, review TEXT, failure TEXT,
     response_schema TEXT, answer TEXT, value TEXT NOT NULL, PRIMARY KEY (thread_id, interrupt_id)
   );
-  -- The inbox by age, whole and with each of its filters, and by deadline.
+  -- The inbox by age, whole and with each of its filters, by priority, and by deadline.
   CREATE INDEX interrupts_open ON interrupts (created_at, thread_id, interrupt_id) WHERE state = 'open';
   CREATE INDEX interrupts_open_graph ON interrupts (graph_id, created_at, thread_id, interrupt_id) WHERE state = 'open';
   CREATE INDEX interrupts_open_assistant ON interrupts (assistant_id, created_at, thread_id, interrupt_id)
@@ -18,6 +19,8 @@ export const INBOX_TABLES = `
   CREATE INDEX interrupts_open_kind ON interrupts (kind, created_at, thread_id, interrupt_id) WHERE state = 'open';
   CREATE INDEX interrupts_open_claim ON interrupts (claim ->> '$.by', created_at, thread_id, interrupt_id)
     WHERE state = 'open' AND claim IS NOT NULL;
+  CREATE INDEX interrupts_open_priority ON interrupts (priority, created_at, thread_id, interrupt_id)
+    WHERE state = 'open';
   CREATE INDEX interrupts_open_dated ON interrupts (expires_at, created_at, thread_id, interrupt_id)
     WHERE state = 'open' AND expires_at IS NOT NULL;
   CREATE INDEX interrupts_due ON interrupts (expires_at) WHERE state = 'open' AND on_expiry IS NOT NULL;
@@ -27,6 +30,10 @@ export const INBOX_TABLES = `
     created_at INTEGER NOT NULL, PRIMARY KEY (thread_id, interrupt_id, key)
   ) WITHOUT ROWID;
   CREATE INDEX inbox_metadata_values ON inbox_metadata (key, value, created_at, thread_id, interrupt_id);
+  CREATE TABLE policies (
+    policy_id TEXT NOT NULL PRIMARY KEY, conditions TEXT NOT NULL, answer TEXT NOT NULL, reach TEXT,
+    created_by TEXT NOT NULL, is_admin INTEGER NOT NULL, created_at INTEGER NOT NULL, until INTEGER
+  );
 
   -- A hash chain (server/model/audit/audit-chain.ts). audit_deleted has what deleted entries leave, and cut-offs.
   CREATE TABLE audit (

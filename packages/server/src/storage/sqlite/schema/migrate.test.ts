@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { BEFORE_PRIORITY, PRIORITIES_AFTER, writeOldQuestions } from "../../contract/old-questions.ts";
 import { openDatabase, type Database } from "../client/database.ts";
 import { NewerDatabaseError } from "../../shared/schema-version.ts";
 import { migrate } from "./migrate.ts";
@@ -20,14 +19,14 @@ const STEP = `
 const NEXT = [...MIGRATIONS, STEP];
 
 /** A file of this version with one row. */
-function openFile(t: TestContext, steps = MIGRATIONS): Database {
+function openFile(t: TestContext): Database {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-migrate-"));
   const db = openDatabase(join(folder, "holdpoint.db"));
   t.after(() => {
     db.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  migrate(db, NOW, steps);
+  migrate(db, NOW);
   db.run("INSERT INTO fingerprints (hash, created_at, body) VALUES ('a', 1, 'b')");
   return db;
 }
@@ -65,12 +64,4 @@ test("the version before the step refuses its file by name and leaves it alone (
     (error) => error instanceof NewerDatabaseError && /written by Holdpoint 9\.8\.7/.test(error.message),
   );
   assert.deepEqual([readMeta(db), readTables(db)], before);
-});
-
-test("a question of before priority is normal, and a request keeps the one that it was made with", (t) => {
-  const db = openFile(t, MIGRATIONS.slice(0, BEFORE_PRIORITY));
-  db.exec(writeOldQuestions(""));
-  migrate(db, NOW);
-  const rows = db.all("SELECT thread_id, priority FROM interrupts");
-  assert.deepEqual(Object.fromEntries(rows.map((row) => [row["thread_id"], row["priority"]])), PRIORITIES_AFTER);
 });

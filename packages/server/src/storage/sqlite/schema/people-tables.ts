@@ -3,7 +3,7 @@
 export const PEOPLE_TABLES = `
   CREATE TABLE people (
     name TEXT NOT NULL PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, display_name TEXT NOT NULL, email TEXT,
-    groups TEXT NOT NULL, created_at INTEGER NOT NULL, seen_at INTEGER NOT NULL
+    groups TEXT NOT NULL, created_at INTEGER NOT NULL, seen_at INTEGER NOT NULL, console TEXT
   ) WITHOUT ROWID;
   CREATE UNIQUE INDEX people_subject ON people (issuer, subject);
   CREATE TABLE sessions (

@@ -4,15 +4,15 @@
 //     clustered by their key (WITHOUT ROWID).
 //   - Large columns come last: a column behind a large value is found by reading all pages of the value.
 //   - Each index costs a page of the write-ahead log in most commits that change its columns: each serves a query.
-// Times are milliseconds; JSON is text.
+// Times are milliseconds; JSON is text. tenant: whose limits a row counts for; empty without limits.
 
 export const THREAD_TABLES = `
   CREATE TABLE threads (
     thread_id TEXT NOT NULL PRIMARY KEY, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
     state_updated_at INTEGER NOT NULL, status TEXT NOT NULL, pause TEXT, graph_id TEXT, assistant_id TEXT,
     checkpoint_id TEXT, ttl_ms INTEGER, ttl_strategy TEXT NOT NULL, pruned_at INTEGER NOT NULL DEFAULT 0,
-    on_completion TEXT NOT NULL, started_by TEXT NOT NULL, error TEXT, metadata TEXT NOT NULL, config TEXT NOT NULL,
-    overlay TEXT
+    on_completion TEXT NOT NULL, tenant TEXT, started_by TEXT NOT NULL, error TEXT, metadata TEXT NOT NULL,
+    config TEXT NOT NULL, overlay TEXT
   );
   CREATE INDEX threads_created ON threads (created_at, thread_id);
   CREATE INDEX threads_interrupted ON threads (created_at, thread_id) WHERE status = 'interrupted';
@@ -20,6 +20,7 @@ export const THREAD_TABLES = `
   -- Without the threads that a sweep leaves as they are: paused ones, and those that it has pruned.
   CREATE INDEX threads_expiry ON threads (status, updated_at + ttl_ms)
     WHERE ttl_ms IS NOT NULL AND (ttl_strategy = 'delete' OR pruned_at < updated_at);
+  CREATE INDEX threads_tenant ON threads (tenant, status) WHERE tenant IS NOT NULL;
   CREATE TABLE thread_metadata (
     thread_id TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, created_at INTEGER NOT NULL,
     PRIMARY KEY (thread_id, key)
@@ -30,10 +31,10 @@ export const THREAD_TABLES = `
   -- caller, place: the line of waiting runs (shared/line.ts).
   CREATE TABLE runs (
     run_id TEXT NOT NULL PRIMARY KEY, thread_id TEXT NOT NULL, assistant_id TEXT NOT NULL, graph_id TEXT NOT NULL,
-    status TEXT NOT NULL, ended_by TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+    status TEXT NOT NULL, ended_by TEXT, cancel_reason TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
     attempt INTEGER NOT NULL, crashes INTEGER NOT NULL, suspicions INTEGER NOT NULL, alone INTEGER NOT NULL,
     storage_failures INTEGER NOT NULL, worker_id TEXT, queue_key TEXT NOT NULL, urgent INTEGER NOT NULL,
-    due_at INTEGER, caller TEXT NOT NULL, place INTEGER, multitask TEXT NOT NULL, checkpoint_id TEXT,
+    due_at INTEGER, caller TEXT NOT NULL, place INTEGER, tenant TEXT, multitask TEXT NOT NULL, checkpoint_id TEXT,
     paused_on TEXT NOT NULL, error TEXT, metadata TEXT NOT NULL, request TEXT NOT NULL, overlay TEXT, input TEXT
   );
   CREATE INDEX runs_thread ON runs (thread_id, run_id);
@@ -44,6 +45,7 @@ export const THREAD_TABLES = `
   CREATE INDEX runs_line ON runs (place, queue_key) WHERE status = 'pending' AND place IS NOT NULL AND urgent = 0;
   CREATE INDEX runs_line_caller ON runs (caller, place) WHERE status = 'pending' AND place IS NOT NULL AND urgent = 0;
   CREATE INDEX runs_line_age ON runs (urgent, queue_key) WHERE status = 'pending' AND place IS NOT NULL;
+  CREATE INDEX runs_tenant ON runs (tenant) WHERE tenant IS NOT NULL AND status IN ('pending', 'running');
   CREATE TABLE idempotency (
     key TEXT NOT NULL PRIMARY KEY, request_hash TEXT NOT NULL, thread_id TEXT NOT NULL, run_id TEXT NOT NULL,
     created_at INTEGER NOT NULL
@@ -56,6 +58,8 @@ export const THREAD_TABLES = `
     fingerprint TEXT NOT NULL, metadata TEXT NOT NULL, body TEXT NOT NULL, small TEXT NOT NULL,
     PRIMARY KEY (thread_id, ns, checkpoint_id)
   );
+  -- Checkpoints whose ids do not tell the order of writing (shared/written-order.ts).
+  CREATE INDEX checkpoints_skewed ON checkpoints (thread_id, ns) WHERE parent_id > checkpoint_id;
   CREATE TABLE heads (
     thread_id TEXT NOT NULL, ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, PRIMARY KEY (thread_id, ns)
   ) WITHOUT ROWID;
