@@ -6,6 +6,7 @@
 //   architecture.3. Only the entries of the program and of the collector read the environment.
 //   architecture.4. Of the API, the console imports types, and code that runs in a browser.
 //   architecture.5. No two packages import each other, over others neither; ARCHITECTURE.md has the same table.
+//   architecture.6. A function takes the part of a transaction that it touches (ports/operations.ts), not all of it.
 // Test files may import anything. The last tests plant wrong files, so that a blind check fails.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
@@ -55,6 +56,10 @@ const READS_ENVIRONMENT = [
   "packages/collector/src/main.ts",
 ];
 const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
+/** The parameter of a function, or of a type of function. */
+const WHOLE_TRANSACTION = /\b\w+: Tx\b(?!\[)/;
+/** The ports of storage give it, their adapters make it, and this file hands it on. */
+const TAKES_ALL = /^packages\/server\/src\/(?:ports|storage)\/|\/context\/read-rows\.ts$/;
 const BUILT_IN = new Set(builtinModules);
 
 /** A path from the root for files of ours; else the name of a package. */
@@ -90,6 +95,7 @@ function findFaults(path: string, text: string, packages: Packages = PACKAGES): 
     .filter((target) => !mayImport(path, target, packages))
     .map((target) => `${path} must not import ${target}`);
   if (ENVIRONMENT.test(text) && !READS_ENVIRONMENT.includes(path)) faults.push(`${path} must not read the environment`);
+  if (WHOLE_TRANSACTION.test(text) && !TAKES_ALL.test(path)) faults.push(`${path} must not take a whole Tx`);
   return faults;
 }
 
@@ -114,7 +120,7 @@ function findConsoleFaults(path: string, text: string, read: Read = readSource):
   return faults;
 }
 
-test("a package imports what its package.json declares, and does not read the environment (architecture.1, architecture.2, architecture.3)", () => {
+test("a package imports what its package.json declares, does not read the environment, and takes no whole Tx (architecture.1, architecture.2, architecture.3, architecture.6)", () => {
   const files = filesBelow("packages");
   assert.ok(files.includes("packages/base/src/config/config.ts"), "the sources were not found");
   assert.deepEqual(
@@ -220,6 +226,9 @@ const WRONG: readonly (readonly [path: string, text: string, says: string])[] = 
   ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map(
     (text) => ["packages/a/src/x.ts", text, "must not read the environment"] as const,
   ),
+  ...["function end(tx: Tx, run: Run) {", "readonly first?: (tx: Tx) => void;"].map(
+    (text) => ["packages/server/src/runs/x.ts", text, "must not take a whole Tx"] as const,
+  ),
 ];
 
 for (const [path, text, says] of WRONG) {
@@ -236,6 +245,8 @@ const RIGHT: readonly (readonly [path: string, text: string])[] = [
   ],
   ["packages/server/src/storage/x.ts", 'import type { Y } from "../ports/y.ts"; import { z } from "../model/z.ts";'],
   ["packages/holdpoint/src/main.ts", "run(process.env);"],
+  ["packages/server/src/runs/x.ts", 'function find(tx: Pick<Tx, "run">, id: Tx["run"]) {'],
+  ["packages/server/src/storage/x.ts", "function begin(tx: Tx) {"],
   ["packages/b/src/x.test.ts", 'import { y } from "@holdpoint/a/y.ts"; run(process.env);'],
   ["packages/a/src/x.ts", "const line = process.environment;"],
 ];

@@ -4,7 +4,7 @@
 //   fan-out.2. The id of a message depends on the event and the recipient only: a repetition stores nothing.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt, Webhook } from "@holdpoint/server/model/model.ts";
-import type { Storage, Tx } from "@holdpoint/server/ports/ports.ts";
+import type { AssistantTx, InterruptTx, PeopleTx, Storage } from "@holdpoint/server/ports/ports.ts";
 import type { Deliver } from "@holdpoint/server/webhooks/delivery.ts";
 import type { NoticeBody } from "@holdpoint/server/webhooks/notice-row.ts";
 import type { MessageBody } from "./items/open-items.ts";
@@ -28,7 +28,7 @@ export function createFanOut(notifications: Notifications, directory: Directory,
     },
   });
 
-  async function buildMessages(tx: Tx, row: Webhook): Promise<readonly Webhook[]> {
+  async function buildMessages(tx: InterruptTx & AssistantTx & PeopleTx, row: Webhook): Promise<readonly Webhook[]> {
     const body = JSON.parse(row.body) as NoticeBody;
     const item = await tx.interrupt(body.thread_id, body.interrupt_id);
     if (item === null || item.state !== "open") return []; // answered meanwhile

@@ -8,7 +8,7 @@
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import type { SlackApi, Storage, Tx } from "@holdpoint/server/ports/ports.ts";
+import type { PeopleTx, SlackApi, Storage, WebhookTx } from "@holdpoint/server/ports/ports.ts";
 import type { Deliver, DeliveryOutcome } from "@holdpoint/server/webhooks/delivery.ts";
 import { messageRow } from "@holdpoint/server/webhooks/notice-row.ts";
 import { mrkdwn, type SlackMessage } from "@holdpoint/server/webhooks/slack-message.ts";
@@ -87,7 +87,7 @@ async function ask(
 /** slack-channel.3. */
 async function tellAdministrators(
   { slack, directory, clock }: SlackChannelPorts,
-  tx: Tx,
+  tx: PeopleTx & WebhookTx,
   bodies: readonly MessageBody[],
   reason: string,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
 import type { Caller, Condition, Person, Role, RoleLimits, Vote } from "../model/model.ts";
-import type { Access, AccessChanges, AccessRequest, Tx } from "../ports/ports.ts";
+import type { Access, AccessChanges, AccessRequest, CredentialTx } from "../ports/ports.ts";
 import { createAccessChanges } from "./access-changes.ts";
 import { isLimited, NO_LIMITS, reachesAsFar, scopeWithin } from "./role-limits.ts";
 import { findGrant, readsClaims, type RoleRule } from "./role-rules.ts";
@@ -78,7 +78,7 @@ async function isCurrent(
     holders: { keys, clock },
     event,
   }: { readonly people: PeopleAccess | null; readonly holders: KeyHolders; readonly event: AccessEvent },
-  tx: Pick<Tx, "person" | "keysNamed">,
+  tx: CredentialTx,
   { by: name, via, limits }: Pick<Vote, "by" | "via"> & Pick<Caller, "limits">,
 ): Promise<boolean> {
   if (people === null && via !== undefined) return true; // a contact: the notification file is its only directory

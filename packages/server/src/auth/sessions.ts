@@ -13,7 +13,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Caller, Person, Session } from "../model/model.ts";
-import type { AccessChanges, AccessRequest, PeopleTx, ProviderLogout, SessionTx, Storage, Tx } from "../ports/ports.ts";
+import type { AccessChanges, AccessRequest, PeopleTx, ProviderLogout, SessionTx, Storage } from "../ports/ports.ts";
 import type { Cookies } from "./cookies.ts";
 import { type CallerSource, personCaller, unauthenticated } from "./role-access.ts";
 import { findGrant, type RoleRule } from "./role-rules.ts";
@@ -42,7 +42,7 @@ export interface SessionPorts {
 export interface Sessions {
   readonly source: CallerSource;
   /** Stores a new session of the person, in place of the one that the browser had. @returns `Set-Cookie` */
-  open(tx: Tx, person: string, request: AccessRequest, from: SessionOrigin): Promise<string>;
+  open(tx: PeopleTx & SessionTx, person: string, request: AccessRequest, from: SessionOrigin): Promise<string>;
   /** Replaces the token if it is old enough (sessions.4). @returns `Set-Cookie`, or null */
   rotate(request: AccessRequest): Promise<string | null>;
   /** Ends the session of the request. @returns the ended one, and `Set-Cookie` */
@@ -190,7 +190,7 @@ async function live({ storage, clock, idleMs }: SessionPorts, hash: string, isUs
 /** A use that is not stored is no reason to reject the request. */
 async function noteUse(storage: Storage, session: Session, at: number, ofNewToken: boolean): Promise<void> {
   const { sessionId, person } = session;
-  const write = async (tx: Tx): Promise<void> => {
+  const write = async (tx: PeopleTx & SessionTx): Promise<void> => {
     await tx.markSessionUsed(sessionId, at);
     await tx.markSeen(person, at);
     if (ofNewToken) await tx.limitPrevious(sessionId, at + PREVIOUS_MS);

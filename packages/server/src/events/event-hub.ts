@@ -12,7 +12,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import { VALUES_ONLY, type Run } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
-import type { EventTx, Tx, Wakes } from "../ports/ports.ts";
+import type { EventTx, Wakes } from "../ports/ports.ts";
 import { buildEndEvents } from "./end-events.ts";
 import {
   createEventLog,
@@ -39,9 +39,9 @@ export interface EventHub extends Service {
   close(log: EventLog): void;
   log(runId: string): EventLog | null;
   /** Stores new events in a transaction that has verified the attempt of the run. */
-  store(tx: Tx, log: EventLog, end?: EndEvents): Promise<DrainedEvents>;
+  store(tx: EventTx, log: EventLog, end?: EndEvents): Promise<DrainedEvents>;
   /** Stores end events for a run that ended without being in progress anywhere, if it did. */
-  storeLateEnd(tx: Tx, run: Run): Promise<void>;
+  storeLateEnd(tx: EventTx, run: Run): Promise<void>;
   /** Expiry of the events of a run that ends now. */
   goneAt(run: Run): number;
   readonly wakes: Wakes;

@@ -20,7 +20,7 @@ import { buildRefusals } from "../interrupts/resume-rules.ts";
 import type { Caller, Interrupt, Policy, Run, Scope, Thread } from "../model/model.ts";
 import { readRemembered } from "../policies/remember.ts";
 import { signPolicy, storePolicies } from "../policies/write-policy.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { AuditTx, PolicyTx, Tx } from "../ports/ports.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
 import { continuation } from "../runs/accept/continuation.ts";
 import { startRun } from "../runs/accept/start-run.ts";
@@ -75,7 +75,7 @@ async function answerThread(
     refuseMalformed(snapshot, answers, caller, agent.clock.now());
     const policies = await remembered(agent, inboxCall, { snapshot, answers, reach: scope });
     const call = resumeCall(snapshot, answers, scope, inboxCall.idempotencyKey);
-    const answered = (tx: Tx): Promise<void> => storePolicies(tx, policies, { caller, via: "inbox" });
+    const answered = (tx: AuditTx & PolicyTx): Promise<void> => storePolicies(tx, policies, { caller, via: "inbox" });
     const { run, voted } = await startRun(agent, caller, { threadId, call, answered });
     const pending = new Map(voted.map((one) => [one.interruptId, pendingProblem(one)]));
     return answers.map((answer) => toResult(answer, run, pending.get(answer.interruptId)));

@@ -8,7 +8,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import { inScope } from "../auth/scope.ts";
 import type { Caller, Interrupt, Scope, Thread } from "../model/model.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { InterruptTx, ThreadTx } from "../ports/ports.ts";
 import type { AgentContext } from "../context/context.ts";
 import { continuation } from "../runs/accept/continuation.ts";
 import { startRun } from "../runs/accept/start-run.ts";
@@ -31,7 +31,7 @@ export async function askAgain(
     return { item: found, asker: await tx.run(threadId, found.interrupt.runId) };
   });
   if (item.interrupt.state === "open") return item;
-  const first = async (tx: Tx): Promise<void> => {
+  const first = async (tx: ThreadTx & InterruptTx): Promise<void> => {
     const { interrupt } = await requireItem(tx, address);
     requireFailed(await requireThread(tx, threadId), interrupt); // ask-again.1
     const entry = { threadId, at: agent.clock.now(), interruptId, runId: null, value: "asked_again" };

@@ -4,7 +4,7 @@
 //   escalate-items.2. An answer that commits first wins: a closed item does not escalate.
 import type { AgentContext } from "../context/context.ts";
 import type { AuditEntry, Interrupt } from "../model/model.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { AssistantTx, InterruptTx, NotifyTx, RunTx } from "../ports/ports.ts";
 import { type Escalated, escalate } from "../model/review/escalation.ts";
 
 const NAME = "escalation";
@@ -39,7 +39,12 @@ async function escalateItem(agent: AgentContext, { threadId, interruptId }: Inte
 }
 
 /** escalate-items.1. */
-async function store(agent: AgentContext, tx: Tx, { interrupt, added }: Escalated, at: number): Promise<void> {
+async function store(
+  agent: AgentContext,
+  tx: InterruptTx & RunTx & AssistantTx & NotifyTx,
+  { interrupt, added }: Escalated,
+  at: number,
+): Promise<void> {
   const { threadId, interruptId, runId, assistantId } = interrupt;
   const entry: AuditEntry = {
     threadId,

@@ -7,7 +7,7 @@ import type { AgentContext } from "../context/context.ts";
 import { type ClosedHow, NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import type { AuditEntry, ErrorInfo, Interrupt, Run } from "../model/model.ts";
 import { nextThreadStatus } from "../model/status.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { AnnounceTx, RunTx } from "../ports/ports.ts";
 import { removeIfDone } from "../threads/ephemeral-thread.ts";
 import { findFirstRun } from "../webhooks/a2a-event.ts";
 import { putRequestEvents } from "../webhooks/request-event.ts";
@@ -58,7 +58,7 @@ export async function failPaused(
   return failed;
 }
 
-async function announce(tx: Tx, [first]: readonly Interrupt[], at: number): Promise<void> {
+async function announce(tx: AnnounceTx & RunTx, [first]: readonly Interrupt[], at: number): Promise<void> {
   const asker: Run | null = first === undefined ? null : await tx.run(first.threadId, first.runId);
   if (asker === null) return;
   await putRequestEvents(tx, asker, await tx.runWebhooks(asker.threadId, findFirstRun(asker)), at);

@@ -2,7 +2,7 @@
 // that is revoked, expired or no reviewer's any more must not decide by a vote from before; nor must a contact whom the
 // notification file does not name any more.
 import type { Interrupt, Vote } from "../model/model.ts";
-import type { Access, Tx } from "../ports/ports.ts";
+import type { Access, CredentialTx } from "../ports/ports.ts";
 
 export interface Voters {
   readonly access: Pick<Access, "isCurrent"> | null;
@@ -13,7 +13,7 @@ export interface Voters {
 /** @returns the interrupts without votes of names that may not answer any more */
 export async function dropLostVotes(
   { access, isContact }: Voters,
-  tx: Pick<Tx, "person" | "keysNamed">,
+  tx: CredentialTx,
   interrupts: readonly Interrupt[],
 ): Promise<readonly Interrupt[]> {
   const counts = async (item: Interrupt, vote: Vote): Promise<boolean> =>

@@ -10,7 +10,7 @@ import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
 import { RefusedAnswers } from "../interrupts/problem-details.ts";
 import type { Caller, Interrupt } from "../model/model.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { AcceptTx, CredentialTx, PolicyTx, Tx } from "../ports/ports.ts";
 import type { Accepted, VotesOnly } from "../runs/accept/accept-run.ts";
 import { acceptRun } from "../runs/accept/accept-run.ts";
 import { continuation } from "../runs/accept/continuation.ts";
@@ -24,7 +24,11 @@ const IN_A_ROW_MAX = 100;
 type Choices = ReadonlyMap<string, PolicyChoice>;
 
 /** @returns null if every question stays as it is */
-export async function answerByPolicy(agent: AgentContext, tx: Tx, paused: Finished): Promise<PolicyAnswers | null> {
+export async function answerByPolicy(
+  agent: AgentContext,
+  tx: AcceptTx,
+  paused: Finished,
+): Promise<PolicyAnswers | null> {
   const choices = paused.asked.length === 0 ? new Map() : await choose(agent, tx, paused);
   if (choices.size === 0 || (await isInARow(tx, paused.run.threadId))) return null;
   const accepted = await accept(agent, tx, paused, choices);
@@ -41,7 +45,11 @@ export async function answerByPolicy(agent: AgentContext, tx: Tx, paused: Finish
   };
 }
 
-async function choose(agent: AgentContext, tx: Tx, { run, asked, metadata }: Finished): Promise<Choices> {
+async function choose(
+  agent: AgentContext,
+  tx: CredentialTx & PolicyTx,
+  { run, asked, metadata }: Finished,
+): Promise<Choices> {
   const now = agent.clock.now();
   let policies = [...agent.configPolicies, ...(await tx.policies(now))];
   const { config } = run.request;
@@ -71,7 +79,7 @@ async function isInARow(tx: Pick<Tx, "listAudit">, threadId: string): Promise<bo
 /** answer-by-policy.2. */
 async function accept(
   agent: AgentContext,
-  tx: Tx,
+  tx: AcceptTx,
   { run, asked }: Finished,
   choices: Choices,
 ): Promise<Accepted | VotesOnly | null> {

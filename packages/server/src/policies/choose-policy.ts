@@ -10,7 +10,7 @@ import { type Caller, CONFIG_AUTHOR, type Policy } from "../model/model.ts";
 import { type AskedItem, buildPolicyAnswer, fitsQuestion, needsAdministrator } from "../model/policy/fits-policy.ts";
 import { reviewRefusal, toCaller } from "../model/review/reviewers.ts";
 import { formatProposal } from "../model/review/verdict.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { CredentialTx } from "../ports/ports.ts";
 
 export interface PolicyChoice {
   readonly policy: Policy;
@@ -20,12 +20,11 @@ export interface PolicyChoice {
 }
 
 export type PolicyContext = Pick<AgentContext, "access" | "configPolicies">;
-type AuthorTx = Pick<Tx, "person" | "keysNamed">;
 
 /** @returns null: the question stays open */
 export async function choosePolicy(
   agent: PolicyContext,
-  tx: AuthorTx,
+  tx: CredentialTx,
   asked: AskedItem,
   policies: readonly Policy[],
 ): Promise<PolicyChoice | null> {
@@ -46,7 +45,7 @@ export async function choosePolicy(
 /** choose-policy.1. @returns null for an author who may not write such a policy */
 async function findAnswerer(
   { access, configPolicies }: PolicyContext,
-  tx: AuthorTx,
+  tx: CredentialTx,
   policy: Policy,
   asAdmin: boolean,
 ): Promise<Caller | null> {

@@ -6,7 +6,7 @@ import type { Interrupt, Policy, Scope } from "../model/model.ts";
 import { buildPolicyAnswer } from "../model/policy/fits-policy.ts";
 import { needsVotes } from "../model/review/votes.ts";
 import { formatProposal, toVerdict } from "../model/review/verdict.ts";
-import type { AuditPlace, Tx } from "../ports/ports.ts";
+import type { AuditPlace, CredentialTx, Tx } from "../ports/ports.ts";
 import { schemaRefusal } from "../interrupts/answer-schema.ts";
 import { summarise } from "../wire/interrupt-summary.ts";
 import { choosePolicy } from "./choose-policy.ts";
@@ -70,7 +70,7 @@ async function* decisions({ storage }: AgentContext, scope: Scope): AsyncGenerat
 /** @returns null if the policy would not have answered */
 async function judge(
   agent: AgentContext,
-  tx: Pick<Tx, "thread" | "interrupt" | "run" | "person" | "keysNamed">,
+  tx: CredentialTx & Pick<Tx, "thread" | "interrupt" | "run">,
   policy: Policy,
   { threadId, interruptId }: Place,
 ): Promise<{ readonly interrupt: Interrupt; readonly approved: boolean; readonly same: boolean } | null> {

@@ -2,7 +2,7 @@
 import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Caller, Scope, Vote } from "../model/model.ts";
-import type { Tx } from "./storage.ts";
+import type { CredentialTx } from "./operations.ts";
 
 /** Request members available to authentication. */
 export interface AccessRequest {
@@ -47,7 +47,7 @@ export interface Access {
    * cause the event: it does not count any more. With limits, also if whoever has the name now has others. Absent where handlers of the deployment decide.
    */
   isCurrent?(
-    tx: Pick<Tx, "person" | "keysNamed">,
+    tx: CredentialTx,
     vote: Pick<Vote, "by" | "via"> & Pick<Caller, "limits">,
     event?: AccessEvent,
   ): Promise<boolean>;

@@ -3,8 +3,7 @@ import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Run } from "../model/model.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 import type { History } from "./checkpoints.ts";
-import type { ClaimedRow, RunClaim } from "./runs.ts";
-import type { Tx } from "./storage.ts";
+import type { ClaimedRow, RunClaim, RunTx } from "./runs.ts";
 
 /** Wakes readers of new events. Waking is cheap without listeners. */
 export interface Wakes {
@@ -21,7 +20,7 @@ export interface Wakes {
 }
 
 /** Claims a pending run, if any. */
-export type ChooseRun = (tx: Tx, claim: RunClaim) => Awaitable<ClaimedRow | null>;
+export type ChooseRun = (tx: RunTx, claim: RunClaim) => Awaitable<ClaimedRow | null>;
 
 /** Execution slot in this process, reserved before its run is claimed. */
 export interface Slot {

@@ -11,8 +11,7 @@ import type {
   WriteSet,
 } from "../model/model.ts";
 import type { Awaitable } from "./results/awaitable.ts";
-import type { CheckpointQuery, History, StoredCheckpoint } from "./checkpoints.ts";
-import type { Tx } from "./storage.ts";
+import type { CheckpointQuery, CheckpointTx, History, StoredCheckpoint } from "./checkpoints.ts";
 
 /** Result of running a graph. */
 export type GraphOutcome =
@@ -233,7 +232,7 @@ export interface Graphs {
     operationId: string,
   ): Promise<UpdateResult>;
   /** State values of a stored checkpoint as API JSON. */
-  readValues(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<StateValues>;
+  readValues(tx: CheckpointTx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<StateValues>;
   /**
    * Parts that the deployed graph lacks to continue the pending work of this checkpoint. Empty if none is missing, or
    * if only the config of the run decides; run() then fails the run with `graph_incompatible`.

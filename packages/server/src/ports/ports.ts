@@ -15,6 +15,7 @@ export type * from "./identity/sessions.ts";
 export type * from "./inbox/policies.ts";
 export type * from "./inbox/search.ts";
 export type * from "./interrupts.ts";
+export type * from "./operations.ts";
 export type * from "./runs.ts";
 export type * from "./sealing.ts";
 export type * from "./storage.ts";

@@ -8,7 +8,7 @@ import { endMark } from "../events/end-mark.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import { graphPath } from "../model/interrupt.ts";
 import { isActive } from "../model/status.ts";
-import type { RunHead, Tx } from "../ports/ports.ts";
+import type { EventTx, RunHead, RunTx, StateTx } from "../ports/ports.ts";
 import { stateEvents } from "./convert/converted-row.ts";
 import { baselineSeq } from "./convert/event-place.ts";
 import { endData, endId, requestedData, requestedId } from "./convert/root-lifecycle.ts";
@@ -22,7 +22,13 @@ export interface BaselineQuery {
   readonly row: number;
 }
 
-export async function readBaseline(agent: AgentContext, tx: Tx, query: BaselineQuery): Promise<readonly WireEvent[]> {
+export type BaselineTx = RunTx & EventTx & StateTx;
+
+export async function readBaseline(
+  agent: AgentContext,
+  tx: BaselineTx,
+  query: BaselineQuery,
+): Promise<readonly WireEvent[]> {
   const { thread, newest, open, row } = query;
   const { threadId } = thread;
   const isGone = async (runId: string): Promise<boolean> => (await tx.eventExtent(threadId, runId)) === null;

@@ -14,8 +14,8 @@ import { endNoteId, NOTE_END } from "../events/thread-note.ts";
 import { inScope } from "../auth/scope.ts";
 import type { Interrupt, Scope, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
-import type { EventTx, RunHead, Tx } from "../ports/ports.ts";
-import { readBaseline } from "./baseline.ts";
+import type { EventTx, InterruptTx, RunHead } from "../ports/ports.ts";
+import { readBaseline, type BaselineTx } from "./baseline.ts";
 import type { EventFilter } from "./event-filter.ts";
 import { toEventRow } from "./convert/event-place.ts";
 import type { Gate, WireEvent } from "./convert/wire-event.ts";
@@ -35,7 +35,7 @@ const NEWEST_RUNS = 20;
 
 export async function attachedTo(
   agent: AgentContext,
-  tx: Tx,
+  tx: BaselineTx & InterruptTx,
   thread: Thread,
   { since }: EventFilter,
 ): Promise<Attached> {

@@ -4,7 +4,7 @@ import type { AgentContext } from "../context/context.ts";
 import { findAssistant, namesBuiltIn } from "../threads/assistants/assistants.ts";
 import { requireCron } from "../runs/crons/crons.ts";
 import type { Scope } from "../model/model.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { ThreadTx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
 import { requireRequest } from "../requests/read-request.ts";
@@ -27,7 +27,7 @@ export async function requireInScope(
 }
 
 /** @throws {ApiError} `thread_not_found` (authorize.1) */
-export async function requireThreadInScope(tx: Tx, threadId: string, scope: Scope): Promise<void> {
+export async function requireThreadInScope(tx: ThreadTx, threadId: string, scope: Scope): Promise<void> {
   const thread = await requireThread(tx, threadId);
   if (!inScope(thread.metadata, scope)) throw threadNotFound(threadId);
 }

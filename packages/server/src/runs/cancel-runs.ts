@@ -8,7 +8,7 @@ import { type Finished, endPending, finishRun, toRunOutcome } from "./execute/fi
 import type { Caller, CancelReason, Run, Scope } from "../model/model.ts";
 import { EMPTY_WRITE_SET } from "../model/empty-write-set.ts";
 import { nameAuthor } from "../model/audit-author.ts";
-import type { GraphRunResult, Tx } from "../ports/ports.ts";
+import type { EndTx, EventTx, GraphRunResult, RunTx, ThreadTx } from "../ports/ports.ts";
 import { requireRun } from "./runs.ts";
 import { inScope } from "../auth/scope.ts";
 import { removeIfDone } from "../threads/ephemeral-thread.ts";
@@ -76,7 +76,7 @@ export async function cancelRuns(
 }
 
 async function chosenRuns(
-  tx: Tx,
+  tx: ThreadTx & RunTx,
   scope: Scope,
   selection: CancelSelection & { readonly threadId: string | null },
 ): Promise<readonly Run[]> {
@@ -136,7 +136,7 @@ function abortReasonFor(action: CancelAction): "cancel" | "rollback" {
 
 async function cancel(
   agent: AgentContext,
-  tx: Tx,
+  tx: EndTx & EventTx,
   given: Run,
   { caller, action, reason }: Cancellation,
 ): Promise<Cancelled> {
@@ -174,7 +174,7 @@ function afterCommit(agent: AgentContext, { run, outcome, finished = null }: Can
 /** cancel-runs.2. A run without its thread only leaves the queue. */
 async function cancelPending(
   agent: AgentContext,
-  tx: Tx,
+  tx: EndTx & EventTx,
   run: Run,
   { reason, at }: { readonly reason: "cancel" | "rollback"; readonly at: number },
 ): Promise<{ readonly run: Run; readonly finished: Finished | null }> {

@@ -1,7 +1,7 @@
 // The result of a run: its status, its questions and the state at its end.
 import type { AgentContext } from "../context/context.ts";
 import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
-import type { FingerprintTx, RunEnd, StateValues, Tx } from "../ports/ports.ts";
+import type { FingerprintTx, InterruptTx, RunEnd, StateTx, StateValues } from "../ports/ports.ts";
 
 /** The end of a run as read in a transaction. Its text is made after that (withText). */
 export interface StoredEnd extends Omit<RunEnd, "valuesText"> {
@@ -9,7 +9,7 @@ export interface StoredEnd extends Omit<RunEnd, "valuesText"> {
 }
 
 /** The end of a run as a snapshot, even if its thread has continued since. */
-export async function storedEnd(agent: AgentContext, tx: Tx, run: Run): Promise<StoredEnd> {
+export async function storedEnd(agent: AgentContext, tx: InterruptTx & StateTx, run: Run): Promise<StoredEnd> {
   const [asked, values] = await Promise.all([
     run.pausedOn.length === 0 ? [] : tx.interrupts(run.threadId, null),
     storedValues(agent, tx, run),
@@ -30,7 +30,7 @@ export function withText({ values, ...end }: StoredEnd): RunEnd {
   return { ...end, valuesText: values === null ? null : values() };
 }
 
-async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promise<StoredEnd["values"]> {
+async function storedValues(agent: AgentContext, tx: StateTx, run: Run): Promise<StoredEnd["values"]> {
   const { overlay } = run;
   if (overlay !== null) return () => JSON.stringify(agent.graphs.toClientJson(overlay));
   if (run.checkpointId === null) return null;
@@ -40,7 +40,7 @@ async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promise<Stor
 /** State of a checkpoint; null if the checkpoint no longer exists. */
 export async function valuesAt(
   agent: AgentContext,
-  tx: Tx,
+  tx: StateTx,
   threadId: string,
   checkpointId: string,
 ): Promise<StateValues | null> {

@@ -29,7 +29,7 @@ export interface Reviewed {
 const NOT_REVIEWED: Reviewed = { behind: [], isReviewed: false };
 const LINE_MAX = 1000;
 
-type ReviewTx = Pick<Tx, "assistant" | "interrupts" | "breakpoints" | "checkpointLine">;
+export type ReviewTx = Pick<Tx, "assistant" | "interrupts" | "breakpoints" | "checkpointLine">;
 
 /** @param from a checkpoint of the root graph; null for one that has no line */
 export async function findReviewed(

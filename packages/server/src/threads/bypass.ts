@@ -9,7 +9,7 @@ import { toAssistantId } from "../model/built-in-assistant.ts";
 import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
 import { hasReviewRules } from "../model/review/review-rules.ts";
 import type { AuditEntry, Caller, Interrupt, Run, Thread } from "../model/model.ts";
-import type { GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
+import type { AuditTx, GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
 import { type Behind, findReviewed, hasRules, needsBypass } from "./behind-review.ts";
 
 type Given = "*" | readonly string[] | null | undefined;
@@ -153,7 +153,12 @@ export async function askToEdit(
 }
 
 /** Called in the transaction that accepts the run. */
-export async function noteDisabledBreakpoints(agent: AgentContext, tx: Tx, caller: Caller, run: Run): Promise<void> {
+export async function noteDisabledBreakpoints(
+  agent: AgentContext,
+  tx: AuditTx,
+  caller: Caller,
+  run: Run,
+): Promise<void> {
   const { interruptBefore: before, interruptAfter: after } = run.request;
   const off = disabledBreakpoints(agent.graphs.describe(run.graphId), { before, after });
   if (off.length === 0) return;

@@ -1,7 +1,7 @@
 // Copies of threads: state and open interrupts with the runs that asked, without other runs and the audit trail.
 import type { AgentContext } from "../context/context.ts";
 import type { Caller, Interrupt, Scope, Thread } from "../model/model.ts";
-import type { RunTx, Tx } from "../ports/ports.ts";
+import type { RunTx, ThreadTx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { refuseChange } from "../model/request.ts";
 import { withoutVotes } from "../model/review/four-eyes.ts";
@@ -103,7 +103,7 @@ async function withOwnAskers(
   return open.map((item) => ({ ...(withoutVotes(item) ?? item), runId: own.get(item.runId) ?? item.runId }));
 }
 
-async function requireReadable(tx: Tx, threadId: string, readable: Scope): Promise<Thread> {
+async function requireReadable(tx: ThreadTx, threadId: string, readable: Scope): Promise<Thread> {
   const thread = await requireThread(tx, threadId);
   if (!inScope(thread.metadata, readable)) throw threadNotFound(threadId);
   refuseChange(thread); // a question of a program has one answer

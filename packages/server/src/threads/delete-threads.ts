@@ -4,7 +4,7 @@
 import type { AgentContext } from "../context/context.ts";
 import { type ActAuthor, buildAct } from "../model/audit/build-act.ts";
 import type { Caller, Interrupt, Run, Scope, Thread, TtlStrategy } from "../model/model.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { RemovalTx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { openItems, requireThread } from "./find-thread.ts";
 
@@ -25,7 +25,7 @@ export interface Gone {
   readonly waited: readonly Interrupt[];
 }
 
-export async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
+export async function takeAway(tx: RemovalTx, thread: Thread): Promise<Gone> {
   const active = await tx.activeRuns(thread.threadId);
   const waited = await openItems(tx, thread);
   await tx.deleteThread(thread.threadId);

@@ -15,7 +15,17 @@ import { createPersonalNames } from "@holdpoint/base/personal-names.ts";
 import type { AgentContext } from "../context/context.ts";
 import { buildAct } from "../model/audit/build-act.ts";
 import type { AuditEntry, Caller } from "../model/model.ts";
-import type { ErasedCounts, ErasedPage, ErasureCursor, PersonErasure, Tx } from "../ports/ports.ts";
+import type {
+  AuditTx,
+  ErasedCounts,
+  ErasedPage,
+  ErasureCursor,
+  ErasureTx,
+  PeopleTx,
+  PersonErasure,
+  SearchTx,
+  StoreTx,
+} from "../ports/ports.ts";
 
 export interface PersonStep {
   readonly person: string;
@@ -97,7 +107,7 @@ async function look({ storage, newId }: AgentContext, { person, cursor }: Person
   return { ...erasure, at: cursor === null ? START : readCursor(cursor) };
 }
 
-async function plan(tx: Tx, name: string, newId: () => string): Promise<PersonErasure> {
+async function plan(tx: PeopleTx, name: string, newId: () => string): Promise<PersonErasure> {
   const person = await tx.person(name);
   const identifiers = person === null ? [name] : [name, person.email ?? "", person.subject, person.displayName];
   return { pseudonym: `erased-${newId().replaceAll("-", "").slice(-12)}`, identifiers, at: START };
@@ -168,7 +178,9 @@ const count = (at: ErasureCursor, rows: number): ErasureCursor => ({
   foundInPass: at.foundInPass + rows,
 });
 
-async function erasePage(tx: Tx, erasure: PersonErasure, { person, dryRun, add }: Advance): Promise<PersonErasure> {
+type PageTx = ErasureTx & StoreTx & AuditTx & SearchTx;
+
+async function erasePage(tx: PageTx, erasure: PersonErasure, { person, dryRun, add }: Advance): Promise<PersonErasure> {
   const { at, identifiers, pseudonym } = erasure;
   const names = createPersonalNames(identifiers, pseudonym);
   const page = await tx.erasePersonPage(at.rows, names, { rows: PAGE_ROWS, dryRun });
@@ -181,7 +193,7 @@ async function erasePage(tx: Tx, erasure: PersonErasure, { person, dryRun, add }
   return moved;
 }
 
-async function follow(tx: Tx, { threadIds, entries, items }: ErasedPage): Promise<void> {
+async function follow(tx: PageTx, { threadIds, entries, items }: ErasedPage): Promise<void> {
   for (const { namespace, key } of items) await tx.deleteStoreItem(namespace, key);
   for (const entry of entries) await tx.noteErasedEntry(entry);
   for (const threadId of threadIds) await tx.unindexThread(threadId);

@@ -7,7 +7,7 @@
 import type { AgentContext } from "../context/context.ts";
 import { buildAct } from "../model/audit/build-act.ts";
 import type { AuditEntry, Caller } from "../model/model.ts";
-import type { ErasedCounts, Tx } from "../ports/ports.ts";
+import type { ErasedCounts, ErasureTx, RemovalTx } from "../ports/ports.ts";
 import { announceDeleted, type Gone, takeAway } from "./delete-threads.ts";
 import { threadNotFound } from "./find-thread.ts";
 
@@ -51,7 +51,7 @@ export async function eraseThread(
   return places;
 }
 
-async function removeThread(tx: Tx, threadId: string, act: AuditEntry): Promise<Gone | null> {
+async function removeThread(tx: RemovalTx & ErasureTx, threadId: string, act: AuditEntry): Promise<Gone | null> {
   const thread = await tx.thread(threadId);
   const gone = thread === null ? null : await takeAway(tx, thread);
   await tx.eraseThreadRows(threadId);

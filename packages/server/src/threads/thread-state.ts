@@ -8,17 +8,20 @@ import type { AgentContext } from "../context/context.ts";
 import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { buildBreakpoint } from "../interrupts/breakpoint.ts";
 import { requireRight, type Right } from "../auth/authorize.ts";
-import { findReviewed, findRootCheckpoint, needsBypass, noteBypassed } from "./behind-review.ts";
+import { findReviewed, findRootCheckpoint, needsBypass, noteBypassed, type ReviewTx } from "./behind-review.ts";
 import { actsFor } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import type {
   CheckpointQuery,
   CheckpointTx,
+  InterruptTx,
   StateAddress,
   StateCheckpoint,
   StateSnapshot,
   StateUpdate,
+  TenantTx,
+  ThreadTx,
   Tx,
 } from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
@@ -213,7 +216,7 @@ async function findRules(
 /** An edit that ends the thread is never over a limit. @throws {ApiError} `thread_not_found`, `limit_reached` */
 async function admitEdit(
   agent: AgentContext,
-  tx: Tx,
+  tx: ThreadTx & TenantTx,
   caller: Caller,
   { threadId, next }: { readonly threadId: string; readonly next: readonly string[] },
 ): Promise<Thread> {
@@ -234,7 +237,7 @@ function requireToEdit(thread: Thread, edit: StateEdit): void {
  * @throws {ApiError} `forbidden`, `request_fixed`
  */
 async function requireToEditNow(
-  tx: Tx,
+  tx: ReviewTx & Pick<Tx, "checkpoint" | "audit">,
   thread: Thread,
   { caller, edit, next, at }: { caller: Caller; edit: StateEdit; next: readonly string[]; at: number },
 ): Promise<void> {
@@ -257,7 +260,12 @@ async function requireToEditNow(
  * their rules count its author among those of the state.
  * @returns the interrupts whose rules changed
  */
-async function noteAuthor(tx: Tx, thread: Thread, caller: Caller, at: number): Promise<readonly Interrupt[]> {
+async function noteAuthor(
+  tx: ThreadTx & InterruptTx,
+  thread: Thread,
+  caller: Caller,
+  at: number,
+): Promise<readonly Interrupt[]> {
   const { threadId } = thread;
   await tx.updateThread(threadId, { startedBy: withStarter(thread, caller.name) });
   const open = await tx.interrupts(threadId, "open");

@@ -2,7 +2,7 @@
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
-import type { StateValues, StoredCheckpoint, Tx } from "../ports/ports.ts";
+import type { InterruptTx, StateTx, StateValues, StoredCheckpoint } from "../ports/ports.ts";
 
 export interface ThreadView {
   readonly thread: Thread;
@@ -22,13 +22,18 @@ function countUnits({ checkpoint, values }: StoredCheckpoint): number {
   return units;
 }
 
-export async function readView(agent: AgentContext, tx: Tx, thread: Thread, withValues = true): Promise<ThreadView> {
+export async function readView(
+  agent: AgentContext,
+  tx: StateTx & InterruptTx,
+  thread: Thread,
+  withValues = true,
+): Promise<ThreadView> {
   const open = thread.status === "interrupted" ? await tx.interrupts(thread.threadId, "open") : [];
   return { thread, open, values: withValues ? await readValues(agent, tx, thread) : null };
 }
 
 /** Null for a thread without a state. */
-export async function readValues(agent: AgentContext, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
+export async function readValues(agent: AgentContext, tx: StateTx, thread: Thread): Promise<ThreadValues | null> {
   const { overlay } = thread;
   if (overlay !== null) {
     const json = (): Json => agent.graphs.toClientJson(overlay);

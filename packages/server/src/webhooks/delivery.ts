@@ -1,10 +1,10 @@
 // Delivery: the result of one attempt to deliver rows of the outbox, for every channel.
 import type { DeliveryChannel, Webhook } from "../model/model.ts";
-import type { Awaitable, Tx } from "../ports/ports.ts";
+import type { Awaitable, DeliveryTx } from "../ports/ports.ts";
 
 export type DeliveryOutcome =
   /** `record` runs in the transaction that deletes the rows. */
-  | { readonly kind: "sent"; readonly record?: (tx: Tx) => Awaitable<void> }
+  | { readonly kind: "sent"; readonly record?: (tx: DeliveryTx) => Awaitable<void> }
   /** `replied`: promptly, with an error, so that the destination does not count as slow. */
   | {
       readonly kind: "failed";
@@ -16,7 +16,7 @@ export type DeliveryOutcome =
   /** The destination is over a limit: the attempt does not count, and the host rests. */
   | { readonly kind: "limited"; readonly afterMs: number }
   /** A retry cannot succeed. `record` as above: what happens instead. */
-  | { readonly kind: "refused"; readonly reason: string; readonly record?: (tx: Tx) => Awaitable<void> };
+  | { readonly kind: "refused"; readonly reason: string; readonly record?: (tx: DeliveryTx) => Awaitable<void> };
 
 /** @param rows one row, or several of one batch */
 export type Deliver = (rows: readonly Webhook[], signal: AbortSignal) => Promise<DeliveryOutcome>;

@@ -12,7 +12,7 @@ import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/j
 import { itemSummary } from "../wire/inbox-item.ts";
 import type { Interrupt, Notify, Run, Webhook } from "../model/model.ts";
 import type { AnswerAddresses } from "../ports/answer-addresses.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { NotifyTx, PeopleTx, WebhookTx } from "../ports/ports.ts";
 import { slackMessage } from "./slack-message.ts";
 import { noticeRow } from "./notice-row.ts";
 import { outboxId } from "./outbox-id.ts";
@@ -36,9 +36,9 @@ export interface ItemEscalation {
 
 export interface Notifier {
   /** Called with the pending interrupts, in the transaction that ends the run. */
-  notify(tx: Tx, end: RunEndItems): Promise<void>;
+  notify(tx: NotifyTx, end: RunEndItems): Promise<void>;
   /** Called in the transaction that extends the assignees of an item. */
-  escalated(tx: Tx, item: Interrupt, escalation: ItemEscalation): Promise<void>;
+  escalated(tx: NotifyTx, item: Interrupt, escalation: ItemEscalation): Promise<void>;
   /** True once after a notification was stored, so that the sender wakes. */
   takeStored(): boolean;
 }
@@ -67,11 +67,11 @@ export function createNotifier(
     run?.request.notify ?? assistantNotify(metadata) ?? server;
   const linkTo = (item: Interrupt): string => `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
   /** interrupt-notifier.4. */
-  const listAddresses = async (tx: Tx, target: Notify, item: Interrupt): Promise<JsonObject> => {
+  const listAddresses = async (tx: PeopleTx, target: Notify, item: Interrupt): Promise<JsonObject> => {
     if (addresses === null || target !== server || target.format !== "event") return {};
     return { answer_addresses: (await addresses.forReviewers(tx, item)).map((one) => ({ ...one })) };
   };
-  const put = async (tx: Tx, { url }: Notify, row: Pick<Webhook, "runId" | "body" | "dueAt">): Promise<void> => {
+  const put = async (tx: WebhookTx, { url }: Notify, row: Pick<Webhook, "runId" | "body" | "dueAt">): Promise<void> => {
     const { dueAt } = row;
     const sent = { headers: {}, channel: "http", batch: null, attempts: 0, createdAt: dueAt } as const;
     await tx.putWebhook({ ...row, ...sent, url, host: new URL(url).host });

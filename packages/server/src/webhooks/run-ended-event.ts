@@ -4,7 +4,7 @@
 //   run-ended-event.2. The event is a snapshot of the end: later changes of the thread do not affect it.
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Interrupt, PauseKind, Run, RunWebhook } from "../model/model.ts";
-import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
+import type { AnnounceTx, Awaitable, Graphs } from "../ports/ports.ts";
 import { serializeInterrupt, serializeRun, withoutStack } from "../wire/api-objects.ts";
 import { a2aEvent } from "./a2a-event.ts";
 import { outboxId } from "./outbox-id.ts";
@@ -25,7 +25,7 @@ export interface EndedRun {
 }
 
 /** Called in the transaction that ends a run, before any of its rows is deleted. */
-export type Announce = (tx: Tx, ended: EndedRun) => Awaitable<void>;
+export type Announce = (tx: AnnounceTx, ended: EndedRun) => Awaitable<void>;
 
 /** The event omits a longer state and flags it; the thread has it. */
 const VALUES_UNITS_MAX = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // Saver state: the rows that a run has written since its last commit, and the part of its own history that the next
 // write builds on.
 import type { Blob, Checkpoint, Encoded, TaskWrites, WriteSet } from "../../model/model.ts";
-import type { History, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, History } from "../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Library } from "../langgraph/library.ts";
 import type { AnswerPlaces } from "./answer-places.ts";
@@ -24,7 +24,7 @@ export interface SaverOptions {
   readonly outputs: string | readonly string[];
   /** Channels that reads may skip. */
   readonly history: History;
-  readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  readonly read: <T>(query: (tx: CheckpointTx) => T | Promise<T>) => Promise<T>;
   /** Task id → number of its valid saved answers; reads drop the answers after those. */
   readonly answersKept: ReadonlyMap<string, number>;
   /** Absent where no graph runs. */

@@ -1,11 +1,11 @@
 // Unsaved rows: reads rows before their commit, so that an edit sees its own result before it is stored.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Checkpoint, Stored, WriteSet } from "../../model/model.ts";
-import type { StoredCheckpoint, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, StoredCheckpoint } from "../../ports/ports.ts";
 import type { Codec } from "./codec/value-codec.ts";
 
 /** The transaction, with the checkpoints of `set` before its own. */
-export function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
+export function withPreview<Given extends CheckpointTx>(tx: Given, set: WriteSet, codec: Codec): Given {
   const preview = async (row: Checkpoint): Promise<StoredCheckpoint> => {
     const parent = row.parentId === null ? null : await stored(row.threadId, row.ns, row.parentId);
     const small = codec.parse(row.small);
@@ -32,14 +32,14 @@ export function withPreview(tx: Tx, set: WriteSet, codec: Codec): Tx {
     const blobs = new Map(set.blobs.map(({ hash, data }) => [`#${hash}`, codec.parse(data)]));
     return { ...stored, writes: [...stored.writes, ...writes], blobs: new Map([...stored.blobs, ...blobs]) };
   };
-  const stored: Tx["checkpoint"] = async (threadId, ns, checkpointId) => {
+  const stored: CheckpointTx["checkpoint"] = async (threadId, ns, checkpointId) => {
     const rows = set.checkpoints.filter((row) => row.ns === ns);
     const row = checkpointId === null ? rows.at(-1) : rows.find((one) => one.checkpointId === checkpointId);
     if (row !== undefined) return preview(row);
     const found = await tx.checkpoint(threadId, ns, checkpointId);
     return found === null ? null : withWrites(found);
   };
-  const checkpointLine: Tx["checkpointLine"] = async (threadId, ns, checkpointId, { limit, channels }) => {
+  const checkpointLine: CheckpointTx["checkpointLine"] = async (threadId, ns, checkpointId, { limit, channels }) => {
     const line: StoredCheckpoint[] = [];
     let next: string | null = checkpointId;
     for (; next !== null && line.length < limit; next = line.at(-1)?.checkpoint.parentId ?? null) {

@@ -7,7 +7,7 @@
 //        Acceptance cannot check them, because they depend on the config.
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { Fingerprint, Run } from "../../model/model.ts";
-import type { GraphDescription, GraphRunResult, StateAddress, Tx } from "../../ports/ports.ts";
+import type { GraphDescription, GraphRunResult, StateAddress } from "../../ports/ports.ts";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
@@ -188,7 +188,7 @@ function requireNodes({ graphId, request }: Run, { nodes }: CompiledGraph): void
 /** graph-factory.3. An input starts from the beginning, so nothing is pending then. */
 async function requirePending(run: Run, own: Fingerprint, { read }: RunContext): Promise<void> {
   if (run.input !== null || run.request.command?.givesUp === true) return;
-  const missing = await read(async (tx: Tx) => {
+  const missing = await read(async (tx) => {
     const stored = await tx.checkpoint(run.threadId, "", run.request.checkpointId);
     const from = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
     if (stored === null || from === null) return [];

@@ -1,5 +1,5 @@
 // What every run of a graph needs from the server.
-import type { Tx } from "../../ports/ports.ts";
+import type { InterruptTx, StateTx, ThreadTx } from "../../ports/ports.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import type { InterruptIds } from "../langgraph/interrupt-ids.ts";
@@ -9,7 +9,7 @@ export interface RunContext {
   readonly library: Library;
   readonly codec: Codec;
   readonly ids: InterruptIds;
-  readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  readonly read: <T>(query: (tx: StateTx & InterruptTx & ThreadTx) => T | Promise<T>) => Promise<T>;
   /** The project: the stacks of its errors name paths relative to it. */
   readonly folder: string;
   /** Size of the interrupts of one task, in bytes of JSON. */

@@ -1,6 +1,6 @@
 // Stored values: the state of a stored checkpoint as API JSON, without its graph where the graph is gone.
 import type { Fingerprint } from "../../model/model.ts";
-import type { StateValues, StoredCheckpoint, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, StateValues, StoredCheckpoint } from "../../ports/ports.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import { type StoredState, deltaValues } from "../checkpoints/delta-history.ts";
 
@@ -12,7 +12,7 @@ interface RebuiltState {
   readonly rebuilt: ReadonlyMap<string, unknown>;
 }
 
-export async function storedValues(tx: Tx, codec: Codec, values: StoredState): Promise<StateValues> {
+export async function storedValues(tx: CheckpointTx, codec: Codec, values: StoredState): Promise<StateValues> {
   const { stored, fingerprint } = values;
   const rebuilt = await deltaValues(tx, codec, values);
   const state: RebuiltState = { codec, stored, outputs: fingerprint.outputs, rebuilt };

@@ -11,7 +11,7 @@ import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
-import type { AuditRecord, Tx, UnindexedThread } from "../../ports/ports.ts";
+import type { AuditRecord, AuditTx, SearchTx, UnindexedThread } from "../../ports/ports.ts";
 import type { SearchIndex } from "../../context/services.ts";
 import { readValues } from "../../threads/thread-view.ts";
 import { buildDocuments, type SearchSource } from "./search-document.ts";
@@ -178,7 +178,7 @@ async function readSource(
 
 /** Items that changed, with the newest part of the trail. */
 async function readItems(
-  tx: Tx,
+  tx: SearchTx & AuditTx,
   threadId: string,
 ): Promise<Pick<SearchSource, "items" | "trail"> & { readonly seq: number; readonly isComplete: boolean }> {
   const from = await tx.indexedSeq(threadId);

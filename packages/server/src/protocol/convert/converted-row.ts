@@ -8,7 +8,7 @@
 import { inSlice } from "@holdpoint/base/slices.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { storedBatch } from "../../events/stored-batch.ts";
-import type { StoredEvents, Tx } from "../../ports/ports.ts";
+import type { StateTx, StoredEvents } from "../../ports/ports.ts";
 import { valuesAt } from "../../runs/run-result.ts";
 import { type Converted, convertLine, type Draft } from "./convert-line.ts";
 import { NO_MESSAGES, type OpenMessages } from "./message-events.ts";
@@ -211,7 +211,7 @@ export interface StateParts {
 /** The checkpoint and the state that it has, both at the time of the checkpoint (converted-row.2). */
 export async function stateEvents(
   agent: AgentContext,
-  tx: Tx,
+  tx: StateTx,
   { threadId, checkpointId, checkpoints, values }: StateParts,
 ): Promise<readonly WireEvent[]> {
   const [stored, state] = await Promise.all([

@@ -14,7 +14,7 @@ import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { nameAuthor } from "../../model/audit-author.ts";
 import type { Assistant, AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
-import type { History, TenantTx, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
+import type { AcceptTx, EventTx, History, TenantTx, ThreadTx, Tx, WebhookTx } from "../../ports/ports.ts";
 import { leavesRules, noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { type Behind, findBehind, noteBypassed } from "../../threads/behind-review.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
@@ -64,7 +64,7 @@ export interface Accepted extends StartedRun {
 /** @throws {ApiError} for every refusal */
 export async function acceptRun(
   agent: AgentContext,
-  tx: Tx,
+  tx: AcceptTx,
   caller: Caller,
   start: GivenStart,
 ): Promise<Accepted | VotesOnly> {
@@ -102,7 +102,7 @@ function repeatedRun(run: Run): Accepted {
   };
 }
 
-async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise<Accepted | VotesOnly> {
+async function decide(agent: AgentContext, tx: AcceptTx, asked: StartRequest): Promise<Accepted | VotesOnly> {
   const { caller, at } = asked;
   const { threadId, call } = asked.start;
   const { assistant, known, stored } = asked.snapshot;
@@ -216,7 +216,7 @@ async function inViewOfPause(
 
 /** For readers of the thread: displaced runs that had not started, and questions that this run closed. */
 async function noteChanges(
-  tx: Tx,
+  tx: EventTx,
   { displaced, closed }: Pick<Accepted, "displaced" | "closed">,
   note: Parameters<typeof noteEnd>[2],
 ): Promise<void> {
@@ -282,7 +282,7 @@ function filterOpen(known: readonly Interrupt[]): readonly Interrupt[] {
 /** @returns whether the first event of the run is stored with it */
 async function store(
   agent: AgentContext,
-  tx: Tx,
+  tx: AcceptTx,
   stored: {
     readonly caller: Caller;
     readonly start: GivenStart;

@@ -5,7 +5,7 @@
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
 import type { Interrupt, Thread } from "../../model/model.ts";
-import type { Graphs, Tx } from "../../ports/ports.ts";
+import type { Graphs, StateTx } from "../../ports/ports.ts";
 
 export interface CompatibilityCheck {
   readonly thread: Thread;
@@ -17,12 +17,10 @@ export interface CompatibilityCheck {
   readonly writtenBy: string | null;
 }
 
-type FingerprintTx = Pick<Tx, "checkpoint" | "fingerprint">;
-
 /** @throws {ApiError} `nothing_to_continue`, `graph_incompatible` */
 export async function checkGraphCompatibility(
   graphs: Pick<Graphs, "describe" | "missingFor">,
-  tx: FingerprintTx,
+  tx: StateTx,
   check: CompatibilityCheck,
 ): Promise<void> {
   const { thread, intent, graphId, writtenBy } = check;
@@ -43,7 +41,7 @@ export async function checkGraphCompatibility(
 
 async function missingParts(
   graphs: Pick<Graphs, "missingFor">,
-  tx: FingerprintTx,
+  tx: StateTx,
   { thread, known, graphId, forkFrom }: CompatibilityCheck,
 ): Promise<readonly string[]> {
   const stored = await tx.checkpoint(thread.threadId, "", forkFrom);

@@ -3,7 +3,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import { endPending } from "../execute/finish-run.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
 import { nameAuthor } from "../../model/audit-author.ts";
-import type { Graphs, Tx } from "../../ports/ports.ts";
+import type { EndTx, Graphs } from "../../ports/ports.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
 
 /** Abort reason of a displaced run. */
@@ -26,7 +26,7 @@ export interface StrategyCall {
  */
 export async function applyMultitaskStrategy(
   graphs: Graphs,
-  tx: Tx,
+  tx: EndTx,
   { caller, threadId, busy, strategy, at }: StrategyCall,
 ): Promise<readonly Run[]> {
   if (strategy === "enqueue" || (strategy === "reject" && !busy)) return [];

@@ -2,7 +2,7 @@
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Run, Thread } from "../../model/model.ts";
-import type { Tx } from "../../ports/ports.ts";
+import type { EndTx } from "../../ports/ports.ts";
 import { applyMultitaskStrategy } from "./multitask.ts";
 import type { PlacedRequest } from "./run-start.ts";
 
@@ -19,7 +19,7 @@ interface Placement {
 /** @throws {ApiError} `thread_busy`, `overloaded` */
 export async function placeInQueue(
   agent: AgentContext,
-  tx: Tx,
+  tx: EndTx,
   thread: Thread,
   { caller, start: { call, slotFree }, intent, at, waits }: PlacedRequest,
 ): Promise<Placement> {

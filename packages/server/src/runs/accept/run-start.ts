@@ -6,7 +6,7 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import { type Intent, readIntent } from "../../interrupts/run-intent.ts";
 import type { AgentLimits } from "../../context/context.ts";
 import type { Caller, Encoded, Thread } from "../../model/model.ts";
-import type { Graphs, Tx } from "../../ports/ports.ts";
+import type { AcceptTx, CronTx, Graphs } from "../../ports/ports.ts";
 import { type RunCall, checkControlValues } from "./run-request.ts";
 import type { StartSnapshot } from "./start-snapshot.ts";
 
@@ -15,9 +15,9 @@ export interface RunStart {
   readonly threadId: string;
   readonly call: RunCall;
   /** Precondition in the same transaction. An error from it refuses the run. */
-  readonly first?: (tx: Tx) => Promise<void>;
+  readonly first?: (tx: AcceptTx & CronTx) => Promise<void>;
   /** Writes of the same transaction, once its answers are taken, or count as votes; not for a repeated call. */
-  readonly answered?: (tx: Tx) => Promise<void>;
+  readonly answered?: (tx: AcceptTx) => Promise<void>;
   /** Properties of the thread, if the call creates it. */
   readonly newThread?: Pick<Thread, "ttlMs" | "ttlStrategy" | "onCompletion">;
 }

@@ -9,7 +9,7 @@ import { openInterrupts } from "../../interrupts/problem-details.ts";
 import { reviewRefusal } from "../../model/review/reviewers.ts";
 import { countVote } from "../../model/review/votes.ts";
 import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
-import type { CheckpointTx, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, InterruptTx, RunTx, Tx } from "../../ports/ports.ts";
 import { findPassed } from "../../threads/behind-review.ts";
 import { requireOnlyAnswer } from "./only-answer.ts";
 import type { RunCall } from "./run-request.ts";
@@ -36,7 +36,7 @@ export interface Target extends SettledAnswers {
  * @throws {ApiError} for a checkpoint that does not exist, and for every refused answer
  */
 export async function chooseTarget(
-  tx: Tx,
+  tx: InterruptTx & RunTx & CheckpointTx,
   thread: Thread,
   { caller, start: { call }, intent: given, snapshot, at, waits }: PlacedRequest,
   withoutLost: (items: readonly Interrupt[]) => Promise<readonly Interrupt[]>,

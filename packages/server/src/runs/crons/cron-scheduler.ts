@@ -22,7 +22,7 @@ import { nextTick } from "./cron-schedule.ts";
 import { buildRunCall, describeCron } from "./crons.ts";
 import { buildAct, SERVER } from "../../model/audit/build-act.ts";
 import type { Cron } from "../../model/model.ts";
-import type { Tx } from "../../ports/ports.ts";
+import type { CredentialTx, Tx } from "../../ports/ports.ts";
 import { disabledBreakpoints } from "../../threads/bypass.ts";
 import type { RunCall } from "../accept/run-request.ts";
 import type { RunStart } from "../accept/run-start.ts";
@@ -158,7 +158,7 @@ class CallerGone extends Error {
 /** cron-scheduler.6. */
 async function mayStillRun(
   { access, graphs }: Pick<AgentContext, "access" | "graphs">,
-  tx: Pick<Tx, "assistant" | "person" | "keysNamed">,
+  tx: CredentialTx & Pick<Tx, "assistant">,
   { caller, assistantId }: Cron,
   { interruptBefore: before, interruptAfter: after }: RunCall,
 ): Promise<boolean> {

@@ -164,7 +164,7 @@ export async function searchCrons(
   const found = named(query);
   const { longReads } = agent.storage;
   const [ids, total] = [await longReads.searchCrons(found), await longReads.countCrons(found)];
-  const read = async (tx: Tx, id: string): Promise<Cron | null> => {
+  const read = async (tx: CronTx, id: string): Promise<Cron | null> => {
     const cron = await tx.cron(id);
     return cron !== null && inScope(cron.metadata, query.scope) ? cron : null;
   };

@@ -1,7 +1,7 @@
 // Attempt: executes one claimed run in its slot, and publishes its end after the commit (worker.2).
 import { setImmediate } from "node:timers/promises";
 import { buildMetadata } from "../../events/synthetic-events.ts";
-import type { RunEnd, Tx } from "../../ports/ports.ts";
+import type { ClaimTx, RunEnd } from "../../ports/ports.ts";
 import type { Awaitable } from "../../ports/ports.ts";
 import type { RunWaiters } from "../../context/services.ts";
 import type { AbortReason } from "./abort-reason.ts";
@@ -20,7 +20,7 @@ export interface AttemptPorts extends WorkerPorts {
   readonly quarantine: Quarantine;
   readonly isDraining: () => boolean;
   /** Claims the next run for the slot. @param runId the run whose end claims it */
-  readonly claimNext: (tx: Tx, runId: string) => Awaitable<Claimed | null>;
+  readonly claimNext: (tx: ClaimTx, runId: string) => Awaitable<Claimed | null>;
 }
 
 /** @returns the next run of the slot, claimed with the end of this one */

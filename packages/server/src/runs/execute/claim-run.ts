@@ -5,7 +5,7 @@
 import type { EventStart } from "../../events/event-log.ts";
 import { type BeginPorts, eventStart, storeBegin } from "../../events/first-event-id.ts";
 import type { Run } from "../../model/model.ts";
-import type { ClaimedRow, History, RunClaim, Tx } from "../../ports/ports.ts";
+import type { AuditTx, ClaimedRow, ClaimTx, History, RunClaim } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
 
 /** claim-run.1. */
@@ -14,7 +14,7 @@ export function claimBy(workerId: string | null, at: number): RunClaim {
 }
 
 /** Gives a claimed run its thread, and determines its starting point. */
-export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow, ports: BeginPorts): Promise<Claimed> {
+export async function beginClaimed(tx: ClaimTx, { run, thread }: ClaimedRow, ports: BeginPorts): Promise<Claimed> {
   const { graphId, assistantId, updatedAt } = run;
   if (thread !== null && thread.status !== "busy") await tx.takeThread(run.threadId, thread.status, { updatedAt });
   if (thread !== null && (thread.graphId !== graphId || thread.assistantId !== assistantId)) {
@@ -33,7 +33,7 @@ export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow, ports: B
 /**
  * claim-run.2. The audit trail has the cancellation since its acknowledgement, even if the process died before the end.
  */
-export async function findCancellation(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
+export async function findCancellation(tx: AuditTx, run: Run): Promise<"cancel" | "rollback" | null> {
   const entry = (await tx.listAudit(run.threadId)).findLast(
     ({ action, runId }) => action === "cancelled" && runId === run.runId,
   );

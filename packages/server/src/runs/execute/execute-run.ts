@@ -17,7 +17,7 @@ import type { DrainedEvents } from "../../events/event-log.ts";
 import { type Finished, finishRun, toRunOutcome } from "./finish-run.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
-import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
+import type { EventTx, GraphRunResult, History } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts, PolicyAnswers } from "./execution-ports.ts";
 import { pauseBefore, requeueAfterOutage } from "./requeue-after-outage.ts";
@@ -156,7 +156,7 @@ async function storeFailure(
 
 /** The transaction of the end also stores its events, so that readers see the same end after a crash. */
 async function storeEndEvents(
-  tx: Tx,
+  tx: EventTx,
   finished: Finished | null,
   { outcome, held, valuesText: textOfValues }: GraphRunResult & { readonly valuesText: () => string },
   { events, eventLog }: ExecutePorts,

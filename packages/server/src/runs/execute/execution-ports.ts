@@ -8,7 +8,7 @@ import type { EventHub } from "../../events/event-hub.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import type { Interrupt, Run } from "../../model/model.ts";
 import type { Notifier } from "../../webhooks/interrupt-notifier.ts";
-import type { Awaitable, Engine, Graphs, Storage, Tx } from "../../ports/ports.ts";
+import type { AcceptTx, Awaitable, ClaimTx, Engine, Graphs, Storage } from "../../ports/ports.ts";
 
 export interface WorkerOptions {
   readonly slots: number;
@@ -38,7 +38,7 @@ export interface WorkerPorts {
   readonly log: Log;
   readonly notifier: Notifier;
   /** Called in the transaction that stores new questions. @returns null if no policy answers */
-  readonly answerByPolicy: (tx: Tx, paused: Finished) => Promise<PolicyAnswers | null>;
+  readonly answerByPolicy: (tx: AcceptTx, paused: Finished) => Promise<PolicyAnswers | null>;
   readonly onRunEnd: (run: Run, durationMs: number, hasWebhooks: boolean) => void;
   /** Called after the commit with the new inbox items. */
   readonly onPending: (items: readonly Interrupt[], metadata: JsonObject) => void;
@@ -52,7 +52,7 @@ export interface ExecutePorts {
   readonly crashesMax: number;
   readonly askAgainMax: number;
   /** Claims another run for the slot, in the transaction that ends this one. */
-  readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
+  readonly claimNext: (tx: ClaimTx) => Awaitable<Claimed | null>;
   /** Delay before a thread is deleted with its last run, for readers in other processes and slow ones in this one. */
   readonly leaveMs: () => number;
   /** Called before each step: false if another worker may own the run. */

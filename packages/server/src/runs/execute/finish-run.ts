@@ -26,7 +26,7 @@ import type {
   WriteSet,
 } from "../../model/model.ts";
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
-import type { CheckpointTx, GraphRunResult, RunTx, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, EndTx, GraphRunResult, InterruptTx, RunTx, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
 import { changeGraph } from "../../threads/graph-change.ts";
 import { startersAfter } from "../../threads/starters.ts";
@@ -106,7 +106,7 @@ export interface RunFinish {
 }
 
 /** @returns null if the run was deleted or another attempt replaced it (finish-run.2) */
-export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | null> {
+export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished | null> {
   const { run, result, outcome, at, announce, leaveMs = 0 } = finish;
   const { threadId } = run;
   const [current, thread, known, others, assistant, webhooks] = await Promise.all([
@@ -166,7 +166,7 @@ async function storeRest(
 }
 
 async function updateInterrupts(
-  tx: Tx,
+  tx: InterruptTx & RunTx,
   { run, result, outcome, at, askAgainMax = 0 }: RunFinish,
   thread: {
     readonly known: readonly Interrupt[];
@@ -260,7 +260,7 @@ export interface PendingEnd {
 }
 
 /** Ends a pending run without its thread: the run only leaves the queue. */
-export async function endPending(tx: Tx, run: Run, { reason, at, announce }: PendingEnd): Promise<Run> {
+export async function endPending(tx: EndTx, run: Run, { reason, at, announce }: PendingEnd): Promise<Run> {
   const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
   await tx.updateRun(run.runId, patch);
   await tx.queueNext(run.threadId);

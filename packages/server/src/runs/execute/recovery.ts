@@ -2,7 +2,7 @@
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { nameCauses } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
-import type { LeaseWatcher, Tx } from "../../ports/ports.ts";
+import type { EndTx, EventTx, LeaseWatcher } from "../../ports/ports.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
 import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
 import { requeueRun } from "./requeue-run.ts";
@@ -30,7 +30,7 @@ export function createUnknownClaims(): UnknownClaims {
 
 export interface Recovery {
   /** Requeues the runs of a worker; all running runs if absent. */
-  requeueOrphans(tx: Tx, orphans?: Orphans): Promise<readonly Run[]>;
+  requeueOrphans(tx: EndTx & EventTx, orphans?: Orphans): Promise<readonly Run[]>;
   readonly takeOver: LeaseWatcher["takeOver"];
 }
 

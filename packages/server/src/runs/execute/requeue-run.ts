@@ -3,7 +3,7 @@ import type { RequeueCause } from "../../model/crash-suspects.ts";
 import { type Finished, type RequeueLimits, STORAGE_FAILURES_MAX, toRunOutcome, finishRun } from "./finish-run.ts";
 import type { Run } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
-import type { GraphRunResult, Tx } from "../../ports/ports.ts";
+import type { EndTx, GraphRunResult } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
 
@@ -15,7 +15,7 @@ export interface Requeue extends RequeueLimits {
 
 /** Requeue: puts an unfinished run back into the queue and counts the cause, or ends the run at the limit. */
 export async function requeueRun(
-  tx: Tx,
+  tx: EndTx,
   run: Run,
   { cause, crashesMax, at, announce }: Requeue,
 ): Promise<{ readonly run: Run; readonly finished: Finished | null }> {

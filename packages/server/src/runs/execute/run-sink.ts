@@ -4,7 +4,7 @@
 import type { DrainedEvents } from "../../events/event-log.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
-import type { RunSink, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, EventTx, RunSink, RunTx, Tx } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
 import {
@@ -37,6 +37,8 @@ export interface OwnSink extends RunSink {
    */
   readonly withEarlier: (rows: WriteSet) => WriteSet;
 }
+
+type SinkTx = RunTx & CheckpointTx & EventTx;
 
 /** State shared by the writes of one attempt. */
 interface SinkState extends WaitingRows {
@@ -133,7 +135,7 @@ function repeatableStore(
   state: SinkState,
   take: () => WriteSet,
   eventsToo: boolean,
-): (tx: Tx) => Promise<DrainedEvents | null> {
+): (tx: SinkTx) => Promise<DrainedEvents | null> {
   let kept: Kept | null = null;
   let drained: DrainedEvents | null = null;
   let own: SinkState["failure"] = null;
@@ -184,7 +186,7 @@ interface Storing {
 
 /** Stores the writes of the graph, and then the events up to that moment, so that no event refers to a later state. */
 async function storeWrites(
-  tx: Tx,
+  tx: SinkTx,
   state: SinkState,
   { take, kept, eventsToo, isRepetition }: Storing,
 ): Promise<DrainedEvents | null> {

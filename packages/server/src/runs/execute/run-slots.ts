@@ -1,6 +1,6 @@
 // Run slots: the runs in progress in this process, and the claims that fill free slots (worker.1).
 import { FIRST_EVENT } from "../../events/event-log.ts";
-import type { ChooseRun, Slot, Tx } from "../../ports/ports.ts";
+import type { ChooseRun, ClaimTx, Slot } from "../../ports/ports.ts";
 import type { RunWaiters } from "../../context/services.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import { executeAttempt } from "./attempt.ts";
@@ -55,7 +55,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     options,
     quarantine,
     isDraining: () => draining,
-    claimNext: (tx: Tx, runId: string) =>
+    claimNext: (tx: ClaimTx, runId: string) =>
       draining || !quarantine.isOpen(runId) ? null : claims.claim(tx, queue.next, null),
   };
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
@@ -104,7 +104,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
 
 interface Claims {
   /** @param chosen collects the claimed run, for dropUnstarted() */
-  claim(tx: Tx, choose: ChooseRun, chosen: Set<string> | null): Promise<Claimed | null>;
+  claim(tx: ClaimTx, choose: ChooseRun, chosen: Set<string> | null): Promise<Claimed | null>;
   /** @returns the reason of an abort since the claim */
   started(runId: string): AbortReason | null;
   /** @returns false if no transaction has claimed the run */

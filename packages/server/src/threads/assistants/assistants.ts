@@ -17,7 +17,6 @@ import type {
   GraphDescription,
   GraphDrawing,
   Graphs,
-  Tx,
 } from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
 import type { AssistantSchemas } from "../../wire/assistant-schemas.ts";
@@ -146,7 +145,7 @@ export async function searchAssistants(
   const ids = await longReads.searchAssistants(query);
   const isComplete = ids.length < query.limit && (ids.length > 0 || query.offset === 0);
   const total = isComplete ? query.offset + ids.length : await longReads.countAssistants(query);
-  const read = async (tx: Tx, id: string): Promise<Assistant | null> => {
+  const read = async (tx: AssistantTx, id: string): Promise<Assistant | null> => {
     const assistant = await tx.assistant(id);
     return assistant !== null && reaches(search.scope, assistant) ? assistant : null;
   };
