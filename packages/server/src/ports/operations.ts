@@ -31,7 +31,7 @@ export type AnnounceTx = ThreadTx & InterruptTx & WebhookTx;
 export type RemovalTx = ThreadTx & RunTx & InterruptTx;
 
 /** The claim of a pending run. */
-export type ClaimTx = ThreadTx & RunTx & EventTx & AuditTx;
+export type ClaimTx = ThreadTx & RunTx & EventTx & InterruptTx & CheckpointTx & AssistantTx & AuditTx;
 
 /** The end of a run. */
 export type EndTx = AnnounceTx & RunTx & QueueTx & CheckpointTx & AssistantTx;

@@ -10,11 +10,12 @@
 //   behind-review.4. A run from the checkpoint of a breakpoint goes past it. So a breakpoint that nobody decided counts
 //        there like a decision, also for a run that only continues.
 //   behind-review.5. A run that does not start at once may start behind a decision that is not made yet. So it needs the
-//        right for a change anywhere, if its thread or an assistant of it has review rules.
+//        right for a change anywhere, if its thread or an assistant of it has review rules. Rules may also come while it
+//        waits, with a payload: then it fails where it would start, whoever sent it.
 import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import { hasReviewRules } from "../model/review/review-rules.ts";
-import type { Assistant, AuditEntry, Caller, Checkpoint, Interrupt, Thread } from "../model/model.ts";
+import type { Assistant, AuditEntry, Caller, Checkpoint, Interrupt, Run, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 
 export interface Reviewed {
@@ -121,6 +122,21 @@ export async function findBehind(
   if (later === null) return { change, reviewed, hasOpen: waiting.length > 0 };
   const isReviewed = reviewed.isReviewed || (await hasRules(tx, thread, later));
   return { change, reviewed: { ...reviewed, isReviewed, startsLater: true }, hasOpen: false };
+}
+
+/** behind-review.5: an update, or a run from a checkpoint, that was let through in front of what it now begins behind. */
+export async function isOvertaken(
+  tx: ReviewTx & Pick<Tx, "listAudit">,
+  thread: Pick<Thread, "threadId" | "checkpointId">,
+  { runId, input, request: { command, checkpointId } }: Pick<Run, "runId" | "input" | "request">,
+): Promise<boolean> {
+  const { update, goto, answers, givesUp } = command ?? {};
+  if (update === undefined && checkpointId === null) return false;
+  if ([goto, answers, givesUp].some((one) => one !== undefined) || input !== null) return false; // it has its right, or needs none
+  const { behind } = await findReviewed(tx, thread, checkpointId ?? thread.checkpointId);
+  if (behind.length === 0) return false;
+  const trail = await tx.listAudit(thread.threadId);
+  return !trail.some((entry) => entry.action === "bypassed" && entry.runId === runId);
 }
 
 /** The assistant of the call, or that of the thread, has review rules. */

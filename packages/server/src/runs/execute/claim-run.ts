@@ -2,11 +2,15 @@
 // Invariants:
 //   claim-run.1. The statement that finds the run pending also increments its attempt and stores the worker.
 //   claim-run.2. An acknowledged cancellation applies to every later attempt.
+//   claim-run.3. A run that would change the state behind a decision of the time in which it waited only ends
+//        (threads/behind-review.ts).
 import type { EventStart } from "../../events/event-log.ts";
 import { type BeginPorts, eventStart, storeBegin } from "../../events/first-event-id.ts";
 import type { Run } from "../../model/model.ts";
 import type { AuditTx, ClaimedRow, ClaimTx, History, RunClaim } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
+import { isOvertaken } from "../../threads/behind-review.ts";
+import type { AbortReason } from "./abort-reason.ts";
 
 /** claim-run.1. */
 export function claimBy(workerId: string | null, at: number): RunClaim {
@@ -25,7 +29,7 @@ export async function beginClaimed(tx: ClaimTx, { run, thread }: ClaimedRow, por
     run,
     history: thread?.checkpointId !== null || !isFirst ? "stored" : "none",
     eventStart: await storeBegin(tx, run, await eventStart(tx, { ...run, attempt: run.attempt - 1 }), ports),
-    cancelled: isFirst ? null : await findCancellation(tx, run),
+    endsFor: (isFirst ? null : await findCancellation(tx, run)) ?? (await findReview(tx, { run, thread })),
     direct: false,
   };
 }
@@ -40,12 +44,17 @@ export async function findCancellation(tx: AuditTx, run: Run): Promise<"cancel" 
   return entry === undefined ? null : entry.value === "rollback" ? "rollback" : "cancel";
 }
 
+/** claim-run.3. */
+async function findReview(tx: ClaimTx, { run, thread }: ClaimedRow): Promise<"behind_review" | null> {
+  return thread !== null && (await isOvertaken(tx, thread, run)) ? "behind_review" : null;
+}
+
 export interface Claimed {
   readonly run: Run;
   readonly history: History;
   readonly eventStart: EventStart;
-  /** Cancelled in an attempt that its process did not survive: the run only ends. */
-  readonly cancelled: "cancel" | "rollback" | null;
+  /** Why the run only ends: claim-run.3, or cancelled in an attempt that its process did not survive. */
+  readonly endsFor: AbortReason | null;
   /** Started by the call that created it: the waiting caller is probably in this process. */
   readonly direct: boolean;
 }

@@ -84,11 +84,15 @@ export function toRunOutcome(result: GraphRunResult, reason: AbortReason | null)
       if (reason === "timeout")
         return ended("timeout", { error: "Timeout", message: "the run exceeded BG_JOB_TIMEOUT_SECS" });
       if (reason === "cancel" || reason === "rollback") return ended(reason);
+      if (reason === "behind_review") return ended("failure", { error: "forbidden", message: OVERTAKEN });
       return ended("failure", { error: "StorageError", message: "the writes of the run could not be stored" });
     default:
       return outcome satisfies never;
   }
 }
+
+const OVERTAKEN =
+  "People decided under review rules while the run waited, and it would change the state behind their decision: start it anew, with the right threads:bypass.";
 
 /** The end of one attempt. */
 export interface RunFinish {

@@ -60,10 +60,10 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
   };
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
   const begin = (claimed: Claimed, release: () => void): void => {
-    const { run, cancelled } = claimed;
+    const { run, endsFor } = claimed;
     begun++;
     const controller = new AbortController();
-    const reason = claims.started(run.runId) ?? cancelled;
+    const reason = claims.started(run.runId) ?? endsFor;
     if (reason !== null) controller.abort(reason satisfies AbortReason);
     const ports = release === freeSlot ? attemptPorts : { ...attemptPorts, claimNext: () => null };
     const done = executeAttempt(claimed, controller, ports).then((next) => {
@@ -157,7 +157,7 @@ function createSlot(
   return {
     release: releaseOnce,
     start: (run, history, isBegun) =>
-      start({ run, history, eventStart: { ...FIRST_EVENT, isBegun }, cancelled: null, direct: true }),
+      start({ run, history, eventStart: { ...FIRST_EVENT, isBegun }, endsFor: null, direct: true }),
     async claim(choose) {
       const chosen = new Set<string>();
       try {
