@@ -6,9 +6,12 @@
 //   behind-reviews.4. Threads without review rules stay free.
 //   behind-reviews.5. From the checkpoint of a breakpoint that nobody decided, a run goes past it: the same right.
 //   behind-reviews.6. A command that does not start at once may start behind a decision of the future: the same right.
+//        Where only a payload brought the rules, it fails at its start, and changes nothing.
+//   behind-reviews.7. A breakpoint of a state that somebody wrote has the rules of the assistant that would continue it.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Asked, askOn, post, read, startWorld, type Who } from "../harness/channels/world.ts";
+import { findGate } from "../graphs/gates.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import type { Answer } from "../harness/server.ts";
 
@@ -294,3 +297,79 @@ test("a node that starts later needs it before a question is asked (behind-revie
     [403, 200],
   );
 });
+
+const OVERTAKEN: readonly (readonly [name: string, body: (at: string) => object, isFree: boolean])[] = [
+  ["an update", () => ({ command: { update: MORE } }), false],
+  ["a run from the checkpoint of the question", (at) => ({ input: null, checkpoint_id: at }), false],
+  ["an update that ends the thread", () => ({ command: { update: MORE, goto: "__end__" } }), true],
+];
+
+for (const [name, body, isFree] of OVERTAKEN)
+  for (const who of ["bob", "root"] as const)
+    test(
+      `${name} of ${who} that waited behind a decision ${isFree ? "runs" : "fails"} (behind-reviews.6)`,
+      PATIENCE,
+      async () => {
+        const path = `/threads/${String((await post(world, "starter", "/threads", {})).body["thread_id"])}`;
+        const input = { amount: 5, to: "shop", reviewed: true };
+        const { body: first } = await post(world, "starter", `${path}/runs`, { assistant_id: "slow_pay", input });
+        const at = await findStart(path);
+        const queued = await post(world, who, `${path}/runs`, { assistant_id: "slow_pay", ...body(at) });
+        assert.equal(queued.status, 200, queued.text);
+        findGate(String(first["thread_id"])).resolve();
+        const { body: asked } = await read(world, `${path}/runs/${String(first["run_id"])}/join`);
+        const [open] = asked["__interrupt__"] as readonly { readonly id: string }[];
+        const command = { resume: { [open?.id ?? ""]: { approved: true } } };
+        const failed = await post(world, "ann", `${path}/runs/wait`, { assistant_id: "slow_pay", command });
+        assert.match(failed.text, /no money/);
+        await read(world, `${path}/runs/${String(queued.body["run_id"])}/join`);
+        const { body: run } = await read(world, `${path}/runs/${String(queued.body["run_id"])}`);
+        const values = (await read(world, `${path}/state`)).body["values"] as Record<string, unknown>;
+        const ended = isFree ? ["success", MORE.amount, undefined] : ["error", 5, undefined];
+        assert.deepEqual([run["status"], values["amount"], values["paid"]], ended);
+        assert.equal(JSON.stringify(run).includes("threads:bypass"), !isFree);
+      },
+    );
+
+/** The checkpoint at which the first node begins. */
+async function findStart(path: string): Promise<string> {
+  for (;;) {
+    const { body } = await read(world, `${path}/state`);
+    const { checkpoint, next } = body as { checkpoint: { checkpoint_id: string } | null; next: readonly string[] };
+    if (checkpoint !== null && next.length > 0) return checkpoint.checkpoint_id;
+  }
+}
+
+const MADE: readonly (readonly [name: string, make: () => Promise<Answer>])[] = [
+  [
+    "a thread with a state",
+    () =>
+      post(world, "bob", "/threads", {
+        metadata: { graph_id: "compiled" },
+        supersteps: [{ updates: [{ values: FORGED, as_node: "node_a" }] }],
+      }),
+  ],
+  [
+    "an edit of a new thread",
+    async () => {
+      const made = await post(world, "bob", "/threads", { metadata: { graph_id: "compiled" } });
+      const path = `/threads/${String(made.body["thread_id"])}/state`;
+      const edited = await post(world, "bob", path, { values: FORGED, as_node: "node_a" });
+      assert.equal(edited.status, 200, edited.text);
+      return made;
+    },
+  ],
+];
+
+for (const [name, make] of MADE)
+  test(`${name} pauses under the rules of the assistant that continues it (behind-reviews.7)`, PATIENCE, async () => {
+    const made = await make();
+    const path = `/threads/${String(made.body["thread_id"])}/runs/wait`;
+    const body = { assistant_id: (await reviewed).body["assistant_id"], input: null };
+    for (const who of ["bob", "cyd"] as const) {
+      const refused = await post(world, who, path, body);
+      assert.equal(refused.status, 403, refused.text);
+    }
+    const continued = await post(world, "ann", path, body);
+    assert.deepEqual(continued.body["visited"], ["forged", "node_b", "node_c"], continued.text);
+  });

@@ -4,7 +4,7 @@ import type { AnswerFailure, AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKin
 import type { OpenInterrupt, UnusedAnswer } from "../ports/ports.ts";
 import { summarise } from "../wire/interrupt-summary.ts";
 import { excludeAuthors, lostVotes, withoutVotes } from "../model/review/four-eyes.ts";
-import { buildReview } from "../model/review/review-rules.ts";
+import { buildReview, underRulesOf } from "../model/review/review-rules.ts";
 import { answerSchema } from "./answer-schema.ts";
 import { findAskedBefore, interruptKey } from "./asked-before.ts";
 import { buildBreakpoint } from "./breakpoint.ts";
@@ -66,9 +66,8 @@ export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
     const { threadId } = run;
     const { assistant, startedBy } = paused;
-    const review = buildReview({ value: null, responseSchema: null, assistant, startedBy, at });
     const item = buildBreakpoint({ run, threadId, checkpointId: rootCheckpointId, next: outcome.next, at });
-    open.push({ ...item, review, escalatesAt: review?.escalations[0]?.at ?? null });
+    open.push(underRulesOf(assistant, item, { startedBy, at }));
   }
   const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
   const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));

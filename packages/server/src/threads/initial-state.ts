@@ -1,18 +1,21 @@
 // Initial state: a new thread with a state from supersteps of updates, computed before any write.
 // Invariants:
 //   initial-state.1. If the graph rejects an update, no thread is created.
+//   initial-state.2. Its breakpoint has the rules of the graph's own assistant. Another assistant that continues it
+//        brings those of its own (run-target.ts).
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
 import { buildBreakpoint } from "../interrupts/breakpoint.ts";
 import { checkGoto } from "../interrupts/node-names.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { Interrupt, Thread, WriteSet } from "../model/model.ts";
-import type { StateUpdate } from "../ports/ports.ts";
+import { underRulesOf } from "../model/review/review-rules.ts";
+import type { StateUpdate, Tx } from "../ports/ports.ts";
 
 export interface BuiltThread {
   readonly thread: Thread;
   readonly set: WriteSet;
-  /** The breakpoint of the new thread, if it has next nodes. */
+  /** The breakpoint of the new thread, if it has next nodes; without rules yet. */
   readonly waiting: readonly Interrupt[];
 }
 
@@ -45,4 +48,17 @@ export async function buildThread(
     next.length > 0 ? [buildBreakpoint({ run, threadId, checkpointId: checkpoint.checkpoint_id, next, at })] : [];
   const paused = waiting.length > 0 ? ({ status: "interrupted", pause: "breakpoint" } as const) : {};
   return { thread: { ...thread, ...paused, graphId, checkpointId: checkpoint.checkpoint_id }, set, waiting };
+}
+
+/** initial-state.2. */
+export async function findInitialItems(
+  tx: Pick<Tx, "assistant">,
+  { thread: { startedBy, createdAt: at }, waiting }: BuiltThread,
+): Promise<readonly Interrupt[]> {
+  const items: Interrupt[] = [];
+  for (const item of waiting) {
+    const assistant = (await tx.assistant(item.assistantId))?.metadata ?? {};
+    items.push(underRulesOf(assistant, item, { startedBy, at }));
+  }
+  return items;
 }

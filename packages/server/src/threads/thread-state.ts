@@ -26,6 +26,7 @@ import type {
 } from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
 import { refuseChange } from "../model/request.ts";
+import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import { nextThreadStatus } from "../model/status.ts";
 import { excludeAuthors, lostVotes, underSameRules, withoutVotes } from "../model/review/four-eyes.ts";
 import { buildReview } from "../model/review/review-rules.ts";
@@ -169,9 +170,9 @@ export async function editState(
     );
     const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
     const runId = open[0]?.runId ?? ""; // the next one continues it
-    const run = { runId, graphId, assistantId: current.assistantId ?? "" };
+    const run = { runId, graphId, assistantId: current.assistantId ?? builtInAssistantId(graphId) };
     const held = buildBreakpoint({ run, threadId, checkpointId: root.checkpointId, next, at });
-    const rules = await findRules(tx, { ...current, startedBy }, open, at);
+    const rules = await findRules(tx, { assistantId: run.assistantId, startedBy }, open, at);
     const ruled = rules === null ? held : excludeAuthors(underSameRules(held, rules), [caller.name]);
     const waiting = status === "interrupted" ? [ruled] : [];
     await tx.putInterrupts(waiting);
@@ -203,12 +204,12 @@ export async function editState(
 /** Those of the open breakpoint; of the thread's assistant if nothing is open, since an edit may bring up what was given up. */
 async function findRules(
   tx: Pick<Tx, "assistant">,
-  { assistantId, startedBy }: Pick<Thread, "assistantId" | "startedBy">,
+  { assistantId, startedBy }: { readonly assistantId: string } & Pick<Thread, "startedBy">,
   open: readonly Interrupt[],
   at: number,
 ): Promise<Pick<Interrupt, "review" | "escalatesAt"> | null> {
   if (open.length > 0) return open.find(({ kind }) => kind === "breakpoint") ?? null;
-  const assistant = (assistantId === null ? null : await tx.assistant(assistantId))?.metadata ?? {};
+  const assistant = (await tx.assistant(assistantId))?.metadata ?? {};
   const review = buildReview({ value: null, responseSchema: null, assistant, startedBy, at });
   return { review, escalatesAt: review?.escalations[0]?.at ?? null };
 }

@@ -18,7 +18,7 @@ import { refuseOwnMembers } from "../model/request.ts";
 import type { StateUpdate } from "../ports/ports.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 import { mergedMetadata } from "../context/merged-metadata.ts";
-import { buildThread } from "./initial-state.ts";
+import { buildThread, findInitialItems } from "./initial-state.ts";
 import { NO_TTL, type Ttl, newThread } from "./new-thread.ts";
 import { requireThread } from "./find-thread.ts";
 import { type ThreadView, readView } from "./thread-view.ts";
@@ -56,8 +56,9 @@ export async function createThread(
       if (tenant !== undefined) await tx.ownThread(threadId, tenant.name);
       if (built === null) return { view: { thread, values: null, open: [] }, waiting: [] };
       await tx.putWriteSet(built.set);
-      await tx.putInterrupts(built.waiting);
-      return { view: await readView(agent, tx, built.thread), waiting: built.waiting };
+      const waiting = await findInitialItems(tx, built);
+      await tx.putInterrupts(waiting);
+      return { view: await readView(agent, tx, built.thread), waiting };
     }
     const visible = inScope(existing.metadata, request.scope) && inScope(existing.metadata, request.readable);
     if (request.ifExists === "do_nothing" && visible) return { view: await readView(agent, tx, existing), waiting: [] };

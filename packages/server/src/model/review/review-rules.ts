@@ -6,7 +6,7 @@
 //   review-rules.3. An escalation extends the assignees of its own source only.
 import * as z from "zod";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import type { Escalation, Review } from "../model.ts";
+import type { Escalation, Interrupt, Review } from "../model.ts";
 
 /** Member of a response schema with the rules. Only the graph's code writes the schema. */
 const SCHEMA_KEY = "x-holdpoint-review";
@@ -64,6 +64,16 @@ export function buildReview({ value, responseSchema, assistant, startedBy, at }:
     read.flatMap(({ data }) => data ?? []),
     { startedBy, at, fault: fault === null ? null : faultText(fault) },
   );
+}
+
+/** A breakpoint, which has no payload, under the rules of an assistant. */
+export function underRulesOf(
+  assistant: JsonObject,
+  breakpoint: Interrupt,
+  made: Pick<Asked, "startedBy" | "at">,
+): Interrupt {
+  const review = buildReview({ value: null, responseSchema: null, assistant, ...made });
+  return { ...breakpoint, review, escalatesAt: review?.escalations[0]?.at ?? null };
 }
 
 /** @returns the reason why the metadata of an assistant cannot be stored; null without a fault */

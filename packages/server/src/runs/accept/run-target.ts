@@ -6,6 +6,7 @@ import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts
 import { type Intent, atBreakpoint, gotoTargets, withoutEnd } from "../../interrupts/run-intent.ts";
 import { type ChooseAnswerer, settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
 import { openInterrupts } from "../../interrupts/problem-details.ts";
+import { hasReviewRules, underRulesOf } from "../../model/review/review-rules.ts";
 import { reviewRefusal } from "../../model/review/reviewers.ts";
 import { countVote } from "../../model/review/votes.ts";
 import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
@@ -60,7 +61,8 @@ export async function chooseTarget(
     requireOnlyAnswer({ ...passing, interrupt, asker });
   }
   const stored = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
-  const [breakpoint = null] = stored === null ? [] : await withoutLost([stored]);
+  const [held = null] = stored === null ? [] : await withoutLost([stored]);
+  const breakpoint = held === null ? null : underOwnRules(held, thread, { assistant: snapshot.assistant, at });
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
     const detail = `The thread is no longer paused at the breakpoint ${call.atBreakpoint}.`;
     throw new ApiError("interrupt_stale", detail);
@@ -75,6 +77,16 @@ export async function chooseTarget(
   const passed = continuesOpen ? null : await findPassed(tx, thread, { intent, forkFrom });
   const decides = intent.kind === "resume" || passed !== null || (breakpoint !== null && !goesAround);
   return { intent, forkFrom, breakpoint, waiting, isReviewed: isReviewed && !goesAround, passed, decides, ...counted };
+}
+
+/** A breakpoint that no run reached, but a state that somebody wrote: the assistant that would continue it has the rules. */
+function underOwnRules(
+  breakpoint: Interrupt,
+  { startedBy }: Pick<Thread, "startedBy">,
+  { assistant: { assistantId, metadata }, at }: Pick<Answering, "assistant" | "at">,
+): Interrupt {
+  if (breakpoint.runId !== "" || breakpoint.review !== null || !hasReviewRules(metadata)) return breakpoint;
+  return underRulesOf(metadata, { ...breakpoint, assistantId }, { startedBy, at });
 }
 
 /** New work, and what has a right of its own: it answers nothing (docs/reference/interrupts.md, ways around a question). */
