@@ -3,7 +3,8 @@
 //   mcp-ask.1. A call waits for a person, and returns the answer in the form that its caller expects.
 //   mcp-ask.2. The same arguments find the question again, after an end of the server (a kill: restarts.slow.test.ts) and
 //        of the client; an answer is handed out once.
-//   mcp-ask.4. A call as a task is its request: it waits over every end of the client and of the server.
+//   mcp-ask.4. A call as a task is its request: it waits over every end of the client and of the server. To other callers,
+//        whatever their role, it is no task.
 //   mcp-ask.3. The agent cannot answer its own question, and a key limited to requests is enough.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -171,16 +172,17 @@ const TASKS: readonly (readonly [tool: string, args: object, answer: unknown, te
   ],
 ];
 
+async function connectAs(name: string): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" }, { capabilities: {} });
+  const requestInit = { headers: as(name) };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+  await client.listTools();
+  return client;
+}
+
 for (const [tool, args, answer, text] of TASKS)
   test(`${tool} as a task outlives its client and its server (mcp-ask.4)`, PATIENCE, async () => {
-    const connect = async (): Promise<Client> => {
-      const client = new Client({ name: "test", version: "1" }, { capabilities: {} });
-      const requestInit = { headers: as("agent") };
-      await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
-      await client.listTools();
-      return client;
-    };
-    const first = await connect();
+    const first = await connectAs("agent");
     let taskId = "";
     for await (const message of first.experimental.tasks.callToolStream(
       { name: tool, arguments: { ...args } },
@@ -196,7 +198,7 @@ for (const [tool, args, answer, text] of TASKS)
     await first.close();
     await server.stop();
     server = await startServerHere({ env, dataDir: server.dataDir });
-    const second = await connect();
+    const second = await connectAs("agent");
     assert.equal((await second.experimental.tasks.getTask(taskId)).status, "working");
     const asked = await give(answer);
     assert.equal(asked.request_id, taskId);
@@ -209,10 +211,8 @@ for (const [tool, args, answer, text] of TASKS)
   });
 
 test("a cancelled task cancels its question, and another request is no task (mcp-ask.4)", PATIENCE, async () => {
-  const client = new Client({ name: "test", version: "1" }, { capabilities: {} });
-  const requestInit = { headers: as("agent") };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
-  await client.listTools();
+  const client = await connectAs("agent");
+  const stranger = await connectAs("otto");
   const { body: other } = await call(server, "POST", "/requests", { payload: "Own?" }, as("agent"));
   await assert.rejects(client.experimental.tasks.getTask(String(other["request_id"])), /Task not found/);
   await call(server, "POST", `/requests/${String(other["request_id"])}/cancel`, {}, as("agent"));
@@ -223,10 +223,18 @@ test("a cancelled task cancels its question, and another request is no task (mcp
   )) {
     if (message.type !== "taskCreated") continue;
     const { taskId } = message.task;
+    const { tasks } = stranger.experimental;
+    for (const act of [
+      tasks.getTask(taskId),
+      tasks.cancelTask(taskId),
+      tasks.getTaskResult(taskId, CallToolResultSchema),
+    ])
+      await assert.rejects(act, /Task not found/);
     assert.equal((await client.experimental.tasks.cancelTask(taskId)).status, "cancelled");
     const { body } = await call(server, "GET", `/requests/${taskId}`, undefined, as("agent"));
     assert.equal(body["status"], "cancelled");
     break;
   }
+  await stranger.close();
   await client.close();
 });

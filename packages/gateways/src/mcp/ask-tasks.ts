@@ -1,12 +1,12 @@
 // Ask tasks: a call of `ask_human` or `approve` as a task, revision 2025-11-25. The task is the request, under its id.
 // Invariants:
 //   ask-tasks.1. A task's status is that of its request: nothing else is stored about it.
-//   ask-tasks.2. Only requests of these two tools are tasks.
+//   ask-tasks.2. Only requests of these two tools are tasks, and those of another caller are not there: to hand out an
+//        end, or to cancel, is the asker's.
 import type { CallToolResult, Task } from "@modelcontextprotocol/server";
 import type { RequestObject } from "@holdpoint/api/requests.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import type { OwnApi } from "../calls/own-api.ts";
 import { APPROVE, ASK_HUMAN, type AskCall, type AskTool, askRequest, readEnd, findAskTool } from "./ask-tools.ts";
 
 const POLL_MS = 1000;
@@ -18,10 +18,11 @@ export async function createAskTask(call: AskCall, tool: AskTool, args: JsonObje
 }
 
 /** Null for an id of another task. @throws {ApiRefusal} */
-export async function findAsked(api: OwnApi, taskId: string): Promise<RequestObject | null> {
+export async function findAsked({ api, caller }: AskCall, taskId: string): Promise<RequestObject | null> {
   if (!isUuid(taskId)) return null;
   const request = (await api.call("GET", `/requests/${taskId}`, {})) as unknown as RequestObject;
-  return typeof request.metadata["asked_as"] === "string" ? request : null; // ask-tasks.2
+  const isOwn = caller === "" || request.requested_by === caller;
+  return isOwn && typeof request.metadata["asked_as"] === "string" ? request : null; // ask-tasks.2
 }
 
 /** ask-tasks.1. A person answers elsewhere, so the client has nothing to give: it is working. */

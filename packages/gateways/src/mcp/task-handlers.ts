@@ -28,12 +28,12 @@ interface TaskParts {
 
 export function setTaskHandlers(server: Server, { api, askCall, resultOfTask }: TaskParts): void {
   const schemas = { params: PARAMS };
-  server.setRequestHandler("tasks/get", schemas, async ({ taskId }) => {
-    const asked = await found(findAsked(api, taskId));
+  server.setRequestHandler("tasks/get", schemas, async ({ taskId }, context) => {
+    const asked = await found(findAsked(askCall(context), taskId));
     return { ...(asked === null ? await found(taskAt(api, requirePlace(taskId))) : toTask(asked)) };
   });
   server.setRequestHandler("tasks/result", schemas, async ({ taskId }, context) => {
-    const asked = await found(findAsked(api, taskId));
+    const asked = await found(findAsked(askCall(context), taskId));
     const result =
       asked === null
         ? await found(resultOfTask(requirePlace(taskId), context))
@@ -41,7 +41,7 @@ export function setTaskHandlers(server: Server, { api, askCall, resultOfTask }: 
     return { ...result, _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
   });
   server.setRequestHandler("tasks/cancel", schemas, async ({ taskId }, context) => {
-    const asked = await found(findAsked(api, taskId));
+    const asked = await found(findAsked(askCall(context), taskId));
     if (asked !== null) {
       if (asked.status !== "open") throw invalid(`The task is already ${toTask(asked).status}.`);
       return { ...(await found(cancelAsked(askCall(context), asked))) };
