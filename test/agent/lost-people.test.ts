@@ -1,6 +1,6 @@
 // People and keys that lose their right to answer, on a server with sign-in, keys, e-mails and links. Checked:
 //   lost-people.1. A vote counts while its person or key may answer, and not after.
-//   lost-people.2. A link of a removed person, or of one without the role, is 403 and shows nothing.
+//   lost-people.2. A link of a removed person, or of one without the role or outside its limits, is 403 and shows nothing.
 //   lost-people.3. A person and a key never share a name.
 //   lost-people.4. A link stays used, also where the mark is old and other marks came after it.
 //   lost-people.5. No reply to a signed-in person may be stored.
@@ -18,7 +18,11 @@ import { readProblem } from "../harness/threads.ts";
 
 const ADMIN = "the-long-key-of-the-admin";
 const SECRET = "a secret for the links of these tests";
-const ROLES = JSON.stringify([{ group: "finance", role: "reviewer" }]);
+const ROLES = JSON.stringify([
+  { group: "finance", role: "reviewer" },
+  { group: "board", role: "reviewer" },
+  { group: "eu", role: "reviewer", metadata: { region: "eu" } },
+]);
 
 const mailbox = await startMailbox();
 const provider = await startOpenIdProvider();
@@ -75,6 +79,7 @@ async function ask(on: ServerHere, payload: object): Promise<Asked> {
   return { thread_id: threadId, interrupt_id: interrupt.id };
 }
 
+const TWO_OF_FINANCE = { question: "Pay?", review_rules: { approvals: 2, assignees: ["group:finance"] } };
 const TWO = { question: "Pay?", review_rules: { approvals: 2 } };
 const statusIn = (text: string): string => /"status":"(\w+)"/.exec(text)?.[1] ?? text;
 
@@ -102,10 +107,11 @@ suite("votes (lost-people.1)", () => {
   const LOSSES: readonly (readonly [how: string, lose: (name: string) => Promise<unknown>])[] = [
     ["was removed", removePerson],
     ["signed in with other groups", (name) => signIn(name, ["guests"])],
+    ["left the group that is asked", (name) => signIn(name, ["board"])],
   ];
   for (const [at, [how, lose]] of LOSSES.entries()) {
     test(`the vote of a person who ${how} does not count`, async () => {
-      const asked = await ask(server, TWO);
+      const asked = await ask(server, TWO_OF_FINANCE);
       const name = `voter${at}`;
       assert.equal(await voteAs(await signIn(name), asked), "pending");
       await lose(name);
@@ -176,6 +182,7 @@ suite("links (lost-people.2, lost-people.4)", () => {
   for (const [how, lose] of [
     ["is removed", removePerson],
     ["has lost the role", (name: string) => signIn(name, ["guests"])],
+    ["has a role for other threads only", (name: string) => signIn(name, ["eu"])],
   ] as const) {
     test(`a link is 403 once its person ${how}, and shows nothing`, async () => {
       const asked = await ask(server, APPROVAL);

@@ -4,13 +4,15 @@
 //   link-routes.2. A link answers once: after that it is marked as used. A repetition before the mark is the same answer
 //     (remote-answer.2), so a crash in between doubles nothing.
 //   link-routes.4. Only a person who may still answer sees the question: a link outlives neither the person's removal nor
-//     the role.
+//     the role, nor the limits of the role or the handlers.
 //   link-routes.3. A link that is used, expired, forged or about a closed question says so.
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { authorize } from "@holdpoint/server/auth/authorize.ts";
+import { inScope } from "@holdpoint/server/auth/scope.ts";
 import type { AgentContext } from "@holdpoint/server/context/context.ts";
+import { getItem } from "@holdpoint/server/inbox/inbox.ts";
 import type { Caller, Interrupt, Origin } from "@holdpoint/server/model/model.ts";
 import { resolveCaller } from "../items/callers.ts";
 import { answerRemotely } from "../items/remote-answer.ts";
@@ -87,7 +89,10 @@ async function findCaller(
   const origin: Origin = { address: request.remoteAddress, userAgent: readUserAgent(request), via: "email" };
   try {
     const caller = await resolveCaller(agent, contact, origin);
-    if (agent.access !== null) await authorize(agent.access, caller, "threads:answer", { thread_id: item.threadId });
+    if (agent.access === null) return caller;
+    const { scope } = await authorize(agent.access, caller, "threads:answer", { thread_id: item.threadId });
+    const { thread } = await getItem(agent, item);
+    if (!inScope(thread.metadata, scope)) throw new ApiError("forbidden", "The question is outside your access.");
     return caller;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;

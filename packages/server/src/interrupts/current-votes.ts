@@ -1,7 +1,9 @@
 // Current votes: those of people and keys that may still answer. A removed person, a person without the role, and a key
 // that is revoked, expired or no reviewer's any more must not decide by a vote from before; nor must a contact whom the
-// notification file does not name any more.
+// notification file does not name any more, and a person whose groups the rules of the question leave out by now. Groups
+// of the notification file count for votes from there only: such a vote stays with its person.
 import type { Interrupt, Vote } from "../model/model.ts";
+import { reviewRefusal, toCaller } from "../model/review/reviewers.ts";
 import type { Access, CredentialTx } from "../ports/ports.ts";
 
 export interface Voters {
@@ -17,7 +19,9 @@ export async function dropLostVotes(
   interrupts: readonly Interrupt[],
 ): Promise<readonly Interrupt[]> {
   const counts = async (item: Interrupt, vote: Vote): Promise<boolean> =>
-    (vote.via !== "email" || isContact(vote.by, item)) && ((await access?.isCurrent?.(tx, vote)) ?? true);
+    (vote.via !== "email" || isContact(vote.by, item)) &&
+    ((await access?.isCurrent?.(tx, vote)) ?? true) &&
+    (await isStillReviewer(tx, item, vote));
   const current: Interrupt[] = [];
   for (const one of interrupts) {
     const votes: Vote[] = [];
@@ -26,4 +30,10 @@ export async function dropLostVotes(
     current.push(isSame ? one : { ...one, review: { ...one.review, votes } });
   }
   return current;
+}
+
+/** A key is its name, and has no groups; neither has anybody whom the directory does not know. */
+async function isStillReviewer(tx: CredentialTx, item: Interrupt, { by, via }: Vote): Promise<boolean> {
+  const person = via === undefined ? await tx.person(by) : null;
+  return person === null || reviewRefusal(item, toCaller(person)) === null;
 }
