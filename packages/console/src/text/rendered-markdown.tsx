@@ -3,9 +3,10 @@ import type { ReactNode } from "react";
 import ReactMarkdown, { defaultUrlTransform, type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { isPicture } from "./picture.ts";
+import { showLeftOut } from "./shown-markdown.ts";
 
-/** Tables, strikethrough, task lists, bare links. */
-const PLUGINS = [remarkGfm];
+/** Tables, strikethrough, task lists, bare links; and nothing left out. */
+const PLUGINS = [remarkGfm, showLeftOut];
 
 const COMPONENTS: Components = {
   // The page's policy would block another site's: the text shows the URL instead.
