@@ -1,5 +1,5 @@
 // Erasure: canaries in every kind of place, then in no table and in no file. Checked: erase-thread.1, erase-thread.2,
-// cold/erasure.1, erase-person.1, cold/erase-person.2.
+// cold/erasure.1, erase-person.1, erase-rows.2.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
@@ -213,7 +213,7 @@ const PLACES =
 
 for (const [storage, openDatabase] of STORAGES)
   test(
-    `an erased person is in no table and no file on ${storage} (erase-person.1, cold/erase-person.2)`,
+    `an erased person is in no table and no file on ${storage} (erase-person.1, erase-rows.2)`,
     PATIENCE,
     async (t) => {
       const databaseUri = await openDatabase();

@@ -79,7 +79,7 @@ export const listPeople = operation("listPeople", "get", "/people", {
   description: "In order of the names. next_after is null on the last page.",
 });
 
-/** Of what the console keeps of a person, as JSON. */
+/** Limit for what the console keeps of a person, as JSON. */
 const CONSOLE_UNITS_MAX = 200_000;
 
 const text = (max: number) => z.string().max(max);

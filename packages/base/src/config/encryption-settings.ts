@@ -19,7 +19,7 @@ function encryptionKeys(name: string): Setting<string | null> {
 
 export const KEY_SETTINGS = { encryptionKeys: encryptionKeys("HOLDPOINT_ENCRYPTION_KEYS") } as const;
 
-/** Of what can be searched by words, too. */
+/** For programs that can keep an index of words. */
 export const ENCRYPTION_SETTINGS = {
   ...KEY_SETTINGS,
   search: boolean("HOLDPOINT_SEARCH", null, {

@@ -101,7 +101,7 @@ interface Joining {
 const SWEEP_MS_MIN = 25;
 const SWEEP_MS_MAX = 1000;
 const SENDERS_MAX = 10_000;
-/** As of a span that waits for its parent (trace-tree.ts). */
+/** Like that of a span that waits for its parent (trace-tree.ts). */
 const SPAN_BYTES = 1280;
 const BYTES_A_CHARACTER = 2;
 

@@ -9,7 +9,7 @@ import { readBytesKeyId, readKeyId, SealedValueError, type Keyring } from "@hold
 import type { KeyProof } from "../shared/key-proof.ts";
 import { changeContent, type Encoded, type OpenContent, type Seal } from "./record.ts";
 
-/** Of a new file. */
+/** Seal of a new file. */
 export function createSeal(segment: number, ring: Keyring | null): Seal {
   const salt = ring === null ? randomBytes(16).toString("hex") : ring.seal("", nameFile(segment)); // encrypted-record.3
   return { segment, salt };

@@ -16,7 +16,7 @@ import { readKeyId } from "@holdpoint/base/keyring.ts";
 
 /** A version that would lose something of a newer file refuses it (record.2). */
 export const SPOOL_FORMAT = 2;
-/** Of files without encryption. */
+/** Format of files without encryption. */
 const PLAIN_FORMAT = 1;
 
 /** Types of records. The numbers are on disk and never change their meaning. */

@@ -6,7 +6,7 @@ import type { TraceStore } from "./store.ts";
 export interface TraceErasure {
   /** Null for the traces of all threads, with `identifiers`. */
   readonly threadId: string | null;
-  /** Of a person: only traces that name the person. Null for all traces of the thread. */
+  /** Names of a person: only traces that have one. Null for all traces of the thread. */
   readonly identifiers: readonly string[] | null;
   /** Null for the first page. */
   readonly cursor: Cursor | null;

@@ -34,10 +34,10 @@ export function readFacts({ main, extra, outputs, events }: FactSources): Facts 
     ? metadata["usage_metadata"]
     : member(outputs, "usage_metadata");
   return {
-    model: text(metadata["ls_model_name"]) ?? text(member(extra, "invocation_params")["model"]),
-    threadId: THREAD_KEYS.map((key) => text(metadata[key])).find((id) => id !== null) ?? null,
-    inputTokens: count(usage["input_tokens"]),
-    outputTokens: count(usage["output_tokens"]),
+    model: keepText(metadata["ls_model_name"]) ?? keepText(member(extra, "invocation_params")["model"]),
+    threadId: THREAD_KEYS.map((key) => keepText(metadata[key])).find((id) => id !== null) ?? null,
+    inputTokens: keepCount(usage["input_tokens"]),
+    outputTokens: keepCount(usage["output_tokens"]),
     cost: costIn(usage) ?? costIn(main) ?? costIn(member(metadata, "aggregate_usage")),
     firstTokenAt: firstToken(events),
     metadata: scalars(metadata),
@@ -49,11 +49,11 @@ function member(value: Json | undefined, name: string): JsonObject {
   return isJsonObject(found) ? found : {};
 }
 
-function text(value: Json | undefined): string | null {
+function keepText(value: Json | undefined): string | null {
   return typeof value === "string" && value !== "" ? value.slice(0, VALUE_UNITS_MAX) : null;
 }
 
-function count(value: Json | undefined): number {
+function keepCount(value: Json | undefined): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
 }
 

@@ -67,7 +67,7 @@ export function readNames(main: JsonObject): { readonly project: string; readonl
   return { project: typeof project === "string" ? project : "default", name: typeof name === "string" ? name : "" };
 }
 
-/** Of any length of key and value. */
+/** Key and value have any length. */
 export function hashTag(tag: Tag): string {
   return hash("sha256", JSON.stringify(tag), "base64url").slice(0, 22);
 }

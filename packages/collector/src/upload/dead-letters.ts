@@ -128,7 +128,7 @@ function openLetter(content: Buffer, path: string, ring: Keyring | null): Buffer
   return ring.openBytes(content.subarray(lineEnd + 1), namePlace(path));
 }
 
-/** Of the letters in a folder; nothing for a missing one. */
+/** Keys of the letters in a folder; nothing for a missing one. */
 export async function listLetterProofs(dir: string): Promise<readonly KeyProof[]> {
   const proofs: KeyProof[] = [];
   for (const path of await listDeadLetters(dir)) {

@@ -233,7 +233,7 @@ const PAST: Readonly<Record<DecisionType, string>> = {
 };
 
 const SAFE = { kind: "primary" } as const;
-/** Of a request that is marked: the button that lets it happen looks like that. */
+/** Look of the button that lets a marked request happen. */
 const DANGER = { kind: "danger", icon: "warning" } as const;
 
 /** One primary button, until another decision exists. */

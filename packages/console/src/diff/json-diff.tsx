@@ -58,11 +58,11 @@ function Values({ kind, before, after }: Change): ReactNode {
   }
   return (
     <span className="diff-text">
-      {kind === "added" ? null : <del>{text(before)}</del>}
+      {kind === "added" ? null : <del>{formatValue(before)}</del>}
       {kind === "changed" ? <span aria-hidden="true"> → </span> : null}
-      {kind === "removed" ? null : <ins>{text(after)}</ins>}
+      {kind === "removed" ? null : <ins>{formatValue(after)}</ins>}
     </span>
   );
 }
 
-const text = (value: unknown): string => glance(JSON.stringify(value) ?? "", VALUE_UNITS_MAX);
+const formatValue = (value: unknown): string => glance(JSON.stringify(value) ?? "", VALUE_UNITS_MAX);

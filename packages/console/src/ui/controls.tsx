@@ -51,7 +51,7 @@ export function IconButton({
 }: Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"> & {
   readonly icon: IconName;
   readonly label: string;
-  /** As of a Button. */
+  /** Like those of a Button. */
   readonly needs?: string;
 }): ReactNode {
   const refusal = useRefusal(needs);

@@ -157,7 +157,7 @@ async function waitForEnd({ api, signal }: AskCall, asked: RequestObject): Promi
 /** Author of a default answer. These tools give none, so it is nobody's answer to their call. */
 const BY_DEADLINE = "deadline";
 
-const endOf = (status: RequestObject["status"], by: string | undefined): RequestObject["status"] =>
+const nameEnd = (status: RequestObject["status"], by: string | undefined): RequestObject["status"] =>
   by === BY_DEADLINE ? "expired" : status;
 
 /** ask-tools.2. */
@@ -176,7 +176,7 @@ function questionBody({ question, choices, schema, timeout_seconds: timeout }: J
 function questionResult({ status, answer, answered_by: by, request_id: id, url }: RequestObject): CallToolResult {
   const value = (answer ?? null) as Json;
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  const end = endOf(status, by);
+  const end = nameEnd(status, by);
   const isAnswered = end === "answered";
   return {
     content: [{ type: "text", text: isAnswered ? text : `Nobody answered: the question was ${end}.` }],
@@ -204,7 +204,7 @@ function approvalBody({ tool_name: name, input }: JsonObject): JsonObject | stri
 }
 
 /** What the person saw and approved: not what a repeat of the call says. */
-function inputOf(payload: unknown): Json {
+function readInput(payload: unknown): Json {
   const { action_requests: [action] = [] } = payload as { readonly action_requests?: readonly JsonObject[] };
   return action?.["args"] ?? {};
 }
@@ -221,9 +221,9 @@ function approvalResult({ status, answer, answered_by: by, payload }: RequestObj
   const decided = (behavior: JsonObject): CallToolResult => ({
     content: [{ type: "text", text: JSON.stringify(behavior) }],
   });
-  if (endOf(status, by) !== "answered" || decision === undefined)
-    return decided({ behavior: "deny", message: `Nobody approved it: the request was ${endOf(status, by)}.` });
-  if (decision.type === "approve") return decided({ behavior: "allow", updatedInput: inputOf(payload) });
+  if (nameEnd(status, by) !== "answered" || decision === undefined)
+    return decided({ behavior: "deny", message: `Nobody approved it: the request was ${nameEnd(status, by)}.` });
+  if (decision.type === "approve") return decided({ behavior: "allow", updatedInput: readInput(payload) });
   const edited = decision.edited_action?.args;
   if (decision.type === "edit" && edited !== undefined) return decided({ behavior: "allow", updatedInput: edited });
   return decided({ behavior: "deny", message: decision.message ?? "A person rejected it." });

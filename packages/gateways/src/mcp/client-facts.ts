@@ -21,11 +21,11 @@ export function encodeSessionId(capabilities: Json, newId: () => string): string
 
 /** A missing or foreign session id yields a client that asks nothing. */
 export function parseFacts(sessionId: string | null): ClientFacts {
-  const facts = parsed(sessionId);
+  const facts = parseSession(sessionId);
   return { elicits: facts === null ? ELICITS_NOTHING : { form: facts["form"] === true, url: facts["url"] === true } };
 }
 
-function parsed(sessionId: string | null): JsonObject | null {
+function parseSession(sessionId: string | null): JsonObject | null {
   if (sessionId === null || !sessionId.startsWith(PREFIX) || sessionId.length > UNITS_MAX) return null;
   try {
     const value: unknown = JSON.parse(Buffer.from(sessionId.slice(PREFIX.length), "base64url").toString());

@@ -20,7 +20,7 @@ export interface ProgressOptions {
   readonly clock: Clock;
   /** Longest silence. */
   readonly everyMs: number;
-  /** Of the request; without one nothing is read or sent. */
+  /** That of the request; without one nothing is read or sent. */
   readonly token: Json | undefined;
   readonly notify: (notification: ProgressNotification) => Promise<void>;
   /** What the first notification says. */

@@ -43,11 +43,11 @@ function sampleExport(traceId: string, spanId: string, now: number): object {
     startTimeUnixNano: nanos(now - DURATION_MS),
     endTimeUnixNano: nanos(now),
     attributes: [
-      text("gen_ai.operation.name", "chat"),
-      text("gen_ai.provider.name", "holdpoint"),
-      text("gen_ai.request.model", "sample-model"),
-      text("gen_ai.input.messages", messages("user", "Did this span arrive?")),
-      text("gen_ai.output.messages", messages("assistant", "Yes: you are looking at it.")),
+      textAttribute("gen_ai.operation.name", "chat"),
+      textAttribute("gen_ai.provider.name", "holdpoint"),
+      textAttribute("gen_ai.request.model", "sample-model"),
+      textAttribute("gen_ai.input.messages", messages("user", "Did this span arrive?")),
+      textAttribute("gen_ai.output.messages", messages("assistant", "Yes: you are looking at it.")),
       integer("gen_ai.usage.input_tokens", 5),
       integer("gen_ai.usage.output_tokens", 8),
     ],
@@ -55,12 +55,12 @@ function sampleExport(traceId: string, spanId: string, now: number): object {
   return {
     resourceSpans: [
       {
-        resource: { attributes: [text("service.name", "holdpoint sample")] },
+        resource: { attributes: [textAttribute("service.name", "holdpoint sample")] },
         scopeSpans: [{ scope: { name: "holdpoint.sample" }, spans: [span] }],
       },
     ],
   };
 }
 
-const text = (key: string, value: string): object => ({ key, value: { stringValue: value } });
+const textAttribute = (key: string, value: string): object => ({ key, value: { stringValue: value } });
 const integer = (key: string, value: number): object => ({ key, value: { intValue: String(value) } });

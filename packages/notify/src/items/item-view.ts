@@ -53,7 +53,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
   };
 }
 
-/** Of `enum`, of `oneOf` or `anyOf` with a `const` each, or of a boolean. */
+/** Those of `enum`, of `oneOf` or `anyOf` with a `const` each, or of a boolean. */
 function listOptions(schema: JsonObject): readonly AnswerOption[] {
   const label = (value: Json): string => (typeof value === "string" && value !== "" ? value : JSON.stringify(value));
   const { enum: values, oneOf, anyOf = oneOf, type } = schema;

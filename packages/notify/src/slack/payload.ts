@@ -25,7 +25,7 @@ export type Interaction =
 
 /** @returns null for an interaction without an effect, such as a click on a link */
 export function readInteraction(payload: Json): Interaction | null {
-  const member = text(at(payload, "user", "id"));
+  const member = findText(at(payload, "user", "id"));
   if (member === null) return null;
   const type = at(payload, "type");
   if (type === "block_actions") return readClick(payload, member);
@@ -35,12 +35,12 @@ export function readInteraction(payload: Json): Interaction | null {
 function readClick(payload: Json, member: string): Interaction | null {
   const actions = at(payload, "actions");
   const action = Array.isArray(actions) ? ((actions as readonly Json[])[0] ?? null) : null;
-  const [threadId = "", interruptId = ""] = text(at(action, "value"))?.split(" ") ?? [];
+  const [threadId = "", interruptId = ""] = findText(at(action, "value"))?.split(" ") ?? [];
   const choice = parseChoice(at(action, "action_id"));
   const [trigger, channel, ts] = [
-    text(at(payload, "trigger_id")),
-    text(at(payload, "container", "channel_id")),
-    text(at(payload, "container", "message_ts")),
+    findText(at(payload, "trigger_id")),
+    findText(at(payload, "container", "channel_id")),
+    findText(at(payload, "container", "message_ts")),
   ];
   if (choice === null || trigger === null || channel === null || ts === null) return null;
   if (!isAddress(threadId, interruptId)) return null;
@@ -49,14 +49,14 @@ function readClick(payload: Json, member: string): Interaction | null {
 
 function readForm(payload: Json, member: string): Interaction | null {
   if (at(payload, "view", "callback_id") !== CALLBACK) return null;
-  const state = parsed(text(at(payload, "view", "private_metadata")) ?? "");
+  const state = parseObject(findText(at(payload, "view", "private_metadata")) ?? "");
   const choice = parseChoice(at(state, "choice"));
-  const [threadId, interruptId] = [text(at(state, "thread_id")) ?? "", text(at(state, "interrupt_id")) ?? ""];
-  const channel = text(at(state, "channel"));
+  const [threadId, interruptId] = [findText(at(state, "thread_id")) ?? "", findText(at(state, "interrupt_id")) ?? ""];
+  const channel = findText(at(state, "channel"));
   if (choice === null || channel === null || !isAddress(threadId, interruptId)) return null;
   const input = at(payload, "view", "state", "values", INPUT, INPUT);
-  const option = text(at(input, "selected_option", "value"));
-  const value = option ?? text(at(input, "value")) ?? "";
+  const option = findText(at(input, "selected_option", "value"));
+  const value = option ?? findText(at(input, "value")) ?? "";
   return { kind: "form", member, threadId, interruptId, choice, channel, text: value, picked: option !== null };
 }
 
@@ -77,11 +77,11 @@ function at(value: Json, ...path: readonly string[]): Json {
   return found;
 }
 
-function text(value: Json): string | null {
+function findText(value: Json): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-function parsed(value: string): JsonObject {
+function parseObject(value: string): JsonObject {
   try {
     const json = JSON.parse(value) as Json;
     return isJsonObject(json) ? json : {};

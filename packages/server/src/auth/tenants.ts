@@ -83,7 +83,7 @@ function findUsage(used: Map<string, Usage>, key: string, limit: TenantLimit, { 
   return found;
 }
 
-/** Of the user that handlers return, or of the metadata that a stored key or a role is limited to. */
+/** Reads the user that handlers return, or the metadata that a stored key or a role is limited to. */
 function readMember({ user, limits }: Caller, member: string): string | null {
   const value = user?.[member] ?? limits?.metadata[member];
   return typeof value === "string" || typeof value === "number" ? String(value) : null;

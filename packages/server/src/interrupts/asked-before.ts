@@ -15,7 +15,7 @@ type Content = Pick<Interrupt, "value" | "responseSchema" | "createdAt">;
 export type Raised = Content & Pick<OpenInterrupt, "interruptId" | "graphNs" | "taskId" | "index">;
 
 export interface AskedBefore {
-  /** Of the question in the inbox. */
+  /** Id of the question in the inbox. */
   readonly interruptId: string;
   /** The open row of the same question. */
   readonly before: Interrupt | null;

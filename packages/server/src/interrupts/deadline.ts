@@ -37,7 +37,7 @@ export function buildDeadline(
   // Compare by name, not by identity: a graph may pass one object as payload and as option.
   const sources = { schema: responseSchema?.[DEADLINE_MEMBER], deadline, payload, assistant: assistant[ASSISTANT_KEY] };
   for (const [source, from] of Object.entries(sources)) {
-    const found = isJsonObject(from) ? read(from, askedAt) : NONE;
+    const found = isJsonObject(from) ? readDeadline(from, askedAt) : NONE;
     if (found.expiresAt === null) continue;
     const isAnswer = found.onExpiry !== null && found.onExpiry !== "fail";
     return source === "payload" && isAnswer ? { ...found, onExpiry: null } : found; // deadline.3
@@ -51,7 +51,7 @@ export function hasDefaultAnswer(metadata: JsonObject): boolean {
   return isJsonObject(given) && isJsonObject(given["on_expiry"]);
 }
 
-function read(from: JsonObject, askedAt: number): Deadline {
+function readDeadline(from: JsonObject, askedAt: number): Deadline {
   const found = findDeadline(from, askedAt);
   return found === null ? NONE : { expiresAt: found.expiresAt, onExpiry: readOnExpiry(from["on_expiry"]) };
 }

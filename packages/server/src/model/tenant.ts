@@ -9,7 +9,7 @@ export interface TenantLimit {
   readonly runsMax: number | null;
   /** Open questions, and runs that may still ask one. */
   readonly questionsMax: number | null;
-  /** Of threads with all that belongs to them, and of store items. */
+  /** Counts threads with all that belongs to them, and store items. */
   readonly bytesMax: number | null;
 }
 

@@ -20,7 +20,7 @@ export interface ResealedPage {
 export interface SealingTx {
   /** Ids of the keys that stored values may need, and whether all are known to have the newest. */
   sealingState(): Awaitable<{
-    /** Of the process, newest first; empty without encryption. */
+    /** Keys of the process, newest first; empty without encryption. */
     readonly given: readonly string[];
     readonly inUse: readonly string[];
     readonly isComplete: boolean;

@@ -35,7 +35,7 @@ export async function replyInScope(
   if (path === "/traces") return listInScope(traces, handle, request, scope);
   if (path === "/traces/projects") return json([]); // traces-in-scope.1
   const traceId = request.params["trace_id"] ?? (await traceOfRun(traces, request));
-  const tree = await ask(traces, "/traces/{trace_id}", request, { trace_id: traceId });
+  const tree = await callRoute(traces, "/traces/{trace_id}", request, { trace_id: traceId });
   const thread = isJsonObject(tree["trace"]) ? tree["trace"]["thread_id"] : null;
   const isVisible = typeof thread === "string" && (await traces.threads([thread], scope)).has(thread);
   if (!isVisible) throw new ApiError("trace_not_found", "The trace is not in the trace store."); // traces-in-scope.2
@@ -54,7 +54,7 @@ async function listInScope(
   for (let calls = 0; calls < CALLS_MAX; calls++) {
     const left = Number.isInteger(limit) ? { limit: String(limit - items.length) } : {};
     const query = { ...request.query, ...left, ...(cursor === null ? {} : { cursor }) };
-    const page = parsed(await handle({ ...request, query })) as unknown as TracePage;
+    const page = parseBody(await handle({ ...request, query })) as unknown as TracePage;
     const ids = page.items.flatMap(({ thread_id: id }) => (id === null ? [] : [id]));
     const visible = await threads([...new Set(ids)], scope);
     items.push(...page.items.filter(({ thread_id: id }) => id !== null && visible.has(id)));
@@ -65,17 +65,17 @@ async function listInScope(
 }
 
 async function traceOfRun(traces: ScopedTraces, request: HttpRequest): Promise<string> {
-  const run = await ask(traces, "/traces/runs/{run_id}", request, { run_id: request.params["run_id"] ?? "" });
+  const run = await callRoute(traces, "/traces/runs/{run_id}", request, { run_id: request.params["run_id"] ?? "" });
   return typeof run["trace_id"] === "string" ? run["trace_id"] : "";
 }
 
-async function ask({ routes }: ScopedTraces, path: string, request: HttpRequest, params: HttpRequest["params"]) {
+async function callRoute({ routes }: ScopedTraces, path: string, request: HttpRequest, params: HttpRequest["params"]) {
   const route = routes.find((one) => one.path === path);
   if (route === undefined) throw new ApiError("trace_not_found", "The trace is not in the trace store.");
-  return parsed(await route.handle({ ...request, params, query: {} }));
+  return parseBody(await route.handle({ ...request, params, query: {} }));
 }
 
-function parsed({ body }: HttpReply) {
+function parseBody({ body }: HttpReply) {
   const value: unknown = typeof body === "string" ? JSON.parse(body) : null;
   return isJsonObject(value) ? value : {};
 }

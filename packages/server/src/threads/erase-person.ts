@@ -59,11 +59,11 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
   };
   const ended = dryRun ? null : await findEnd(agent, step);
   if (ended !== null) return ended;
-  let erasure = await (dryRun ? look(agent, step) : begin(agent, caller, { step, add }));
+  let erasure = await (dryRun ? planDryRun(agent, step) : beginErasure(agent, caller, { step, add }));
   const { pseudonym } = erasure;
   const until = clock.monotonic() + WORK_MS;
   while (!isEnd(erasure.at, dryRun)) {
-    const moved = await advance(agent, { person, dryRun, erasure, add });
+    const moved = await advanceErasure(agent, { person, dryRun, erasure, add });
     if (moved === null) return { pseudonym, places, isComplete: true, next: null }; // another call has ended it
     erasure = moved;
     await new Promise<void>((resolve) => void clock.after(1, resolve)); // erase-person.3
@@ -72,7 +72,7 @@ export async function erasePerson(agent: AgentContext, caller: Caller, step: Per
       return { pseudonym: dryRun ? null : pseudonym, places, isComplete: false, next };
     }
   }
-  const isComplete = await end(agent, caller, { step, erasure });
+  const isComplete = await endErasure(agent, caller, { step, erasure });
   return { pseudonym: dryRun ? null : pseudonym, places, isComplete, next: null };
 }
 
@@ -100,14 +100,14 @@ async function findEnd({ storage, clock }: AgentContext, { person, cursor }: Per
   return null;
 }
 
-/** Of a dry run, whose place comes back from the caller: it only counts. */
-async function look({ storage, newId }: AgentContext, { person, cursor }: PersonStep): Promise<PersonErasure> {
+/** A dry run only counts; its place comes back from the caller. */
+async function planDryRun({ storage, newId }: AgentContext, { person, cursor }: PersonStep): Promise<PersonErasure> {
   const begun = await storage.transaction((tx) => tx.personErasure(person));
-  const erasure = begun ?? (await storage.transaction((tx) => plan(tx, person, newId)));
+  const erasure = begun ?? (await storage.transaction((tx) => planErasure(tx, person, newId)));
   return { ...erasure, at: cursor === null ? START : readCursor(cursor) };
 }
 
-async function plan(tx: PeopleTx, name: string, newId: () => string): Promise<PersonErasure> {
+async function planErasure(tx: PeopleTx, name: string, newId: () => string): Promise<PersonErasure> {
   const person = await tx.person(name);
   const identifiers = person === null ? [name] : [name, person.email ?? "", person.subject, person.displayName];
   return { pseudonym: `erased-${newId().replaceAll("-", "").slice(-12)}`, identifiers, at: START };
@@ -116,7 +116,7 @@ async function plan(tx: PeopleTx, name: string, newId: () => string): Promise<Pe
 type Add = (place: string, count: number) => void;
 
 /** erase-person.1, erase-person.2, erase-person.4. */
-async function begin(
+async function beginErasure(
   agent: AgentContext,
   caller: Caller,
   { step: { person: name, cursor }, add }: { readonly step: PersonStep; readonly add: Add },
@@ -126,7 +126,7 @@ async function begin(
     let begun = await tx.personErasure(name);
     if (cursor !== null && cursor !== begun?.pseudonym) throw foreignCursor();
     if (begun === null) {
-      const own = await plan(tx, name, newId);
+      const own = await planErasure(tx, name, newId);
       await tx.beginPersonErasure(name, own);
       begun = (await tx.personErasure(name)) ?? own;
       if (begun.pseudonym === own.pseudonym)
@@ -154,7 +154,7 @@ interface Advance {
 }
 
 /** The next page of rows or traces. @returns null if the erasure has ended */
-async function advance(agent: AgentContext, work: Advance): Promise<PersonErasure | null> {
+async function advanceErasure(agent: AgentContext, work: Advance): Promise<PersonErasure | null> {
   const { person, dryRun, erasure, add } = work;
   const { storage, traces } = agent;
   if (!erasure.at.isRowsDone)
@@ -165,14 +165,14 @@ async function advance(agent: AgentContext, work: Advance): Promise<PersonErasur
   const { at, identifiers } = erasure;
   const page = (await traces?.erasePerson(identifiers, dryRun, at.traces)) ?? { traces: 0, next: null };
   add("traces", page.traces);
-  const counted = count(at, page.traces);
+  const counted = addFound(at, page.traces);
   const passed = { ...counted, ...PASS, pass: at.pass + 1, foundBefore: counted.foundInPass };
   const moved = { ...erasure, at: page.next === null ? passed : { ...counted, traces: page.next } };
   if (!dryRun) await storage.transaction((tx) => tx.movePersonErasure(person, moved));
   return moved;
 }
 
-const count = (at: ErasureCursor, rows: number): ErasureCursor => ({
+const addFound = (at: ErasureCursor, rows: number): ErasureCursor => ({
   ...at,
   found: at.found + rows,
   foundInPass: at.foundInPass + rows,
@@ -184,7 +184,7 @@ async function erasePage(tx: PageTx, erasure: PersonErasure, { person, dryRun, a
   const { at, identifiers, pseudonym } = erasure;
   const names = createPersonalNames(identifiers, pseudonym);
   const page = await tx.erasePersonPage(at.rows, names, { rows: PAGE_ROWS, dryRun });
-  const moved = { ...erasure, at: { ...count(at, page.rows), rows: page.next, isRowsDone: page.next === null } };
+  const moved = { ...erasure, at: { ...addFound(at, page.rows), rows: page.next, isRowsDone: page.next === null } };
   if (!dryRun) {
     await follow(tx, page);
     await tx.movePersonErasure(person, moved);
@@ -200,7 +200,7 @@ async function follow(tx: PageTx, { threadIds, entries, items }: ErasedPage): Pr
 }
 
 /** @returns whether the last pass found nothing */
-async function end(
+async function endErasure(
   agent: AgentContext,
   caller: Caller,
   { step: { person, dryRun }, erasure }: { readonly step: PersonStep; readonly erasure: PersonErasure },

@@ -15,7 +15,7 @@ import type { RunChange } from "../run-change.ts";
 import { DAY } from "./query.ts";
 import { putRows, type Sql } from "./sql.ts";
 
-/** Of one trace. */
+/** Limits of one trace. */
 export interface TraceBounds {
   readonly runsMax: number;
   readonly bytesMax: number;
@@ -23,7 +23,7 @@ export interface TraceBounds {
 
 export interface Clocked {
   readonly now: number;
-  /** Of traces that are new, as `2026-11-28`. */
+  /** Day of traces that are new, as `2026-11-28`. */
   readonly today: string;
   /** The store keeps the words of traces. */
   readonly isSearched: boolean;

@@ -66,7 +66,7 @@ export async function writeChanges(
   });
 }
 
-/** Of patches that name no trace, those of the stored runs. */
+/** For patches that name no trace, those of the stored runs. */
 async function findTraces(
   sql: Sql,
   changes: readonly RunChange[],

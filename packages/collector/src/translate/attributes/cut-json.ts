@@ -7,7 +7,7 @@ export interface Cut {
   readonly whole: Json;
   /** What follows it. */
   readonly rest: string;
-  /** Of the container that it ends: 0 is the outer one. */
+  /** Depth of the container that it ends: 0 is the outer one. */
   readonly level: number;
 }
 

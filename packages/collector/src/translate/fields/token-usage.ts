@@ -140,7 +140,7 @@ function findUsage(outputs: JsonObject): JsonObject | null {
 }
 
 const META: readonly (readonly string[])[] = [["usage"]];
-/** Of Ollama, and of Llama and Titan on Bedrock, whose replies have them among their members. */
+/** Ollama, and Llama and Titan on Bedrock, have them among the members of their replies. */
 const OWN_COUNTS = [
   "prompt_eval_count",
   "eval_count",

@@ -6,18 +6,18 @@ import { SEEN_MAX } from "./kept.ts";
 
 const KEY = "holdpoint.seen";
 
-export const seen = createValue<ReadonlySet<string>>(new Set(read()));
+export const seen = createValue<ReadonlySet<string>>(new Set(readSeen()));
 
 /** @param key of the item */
 export function markSeen(key: string): void {
   if (seen.get().has(key)) return;
   // Other tabs mark items too.
-  const next = [...new Set([...read(), ...seen.get(), key])].slice(-SEEN_MAX);
+  const next = [...new Set([...readSeen(), ...seen.get(), key])].slice(-SEEN_MAX);
   store(next);
 }
 
 export function markUnseen(key: string): void {
-  const next = [...new Set([...read(), ...seen.get()])].filter((one) => one !== key);
+  const next = [...new Set([...readSeen(), ...seen.get()])].filter((one) => one !== key);
   store(next);
 }
 
@@ -26,7 +26,7 @@ function store(next: readonly string[]): void {
   if (isKeptHere.get()) localStorage.setItem(KEY, JSON.stringify(next));
 }
 
-function read(): readonly string[] {
+function readSeen(): readonly string[] {
   if (!isKeptHere.get()) return [];
   try {
     const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");

@@ -4,7 +4,7 @@ import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
 type Entry = Pick<FoundAuditEntry, "by" | "action" | "at" | "asked_at" | "decision" | "graph_id" | "tool">;
 
 export interface Waits {
-  /** Of a graph, an action, or a group of the people who answered. */
+  /** A graph, an action, or a group of the people who answered. */
   readonly name: string;
   readonly count: number;
   /** Milliseconds from question to answer. */

@@ -75,7 +75,7 @@ export function HistoryTab({ thread }: { readonly thread: Thread }): ReactNode {
           buildKey={(step) => step.id}
           active={at}
           renderRow={(step) => (
-            <Row
+            <StepRow
               step={step}
               chosen={step.id === chosen.id}
               compared={step.id === search.with}
@@ -100,7 +100,7 @@ export function HistoryTab({ thread }: { readonly thread: Thread }): ReactNode {
 
 const SOURCE_TONES = { input: "accent", update: "amber", fork: "amber", loop: "neutral" } as const;
 
-function Row({
+function StepRow({
   step,
   chosen,
   compared,

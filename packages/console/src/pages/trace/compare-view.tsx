@@ -88,7 +88,7 @@ function Compared({
           label={`${count(rows.length)} spans of both traces`}
           buildKey={(row) => row.key}
           active={place}
-          renderRow={(row, at) => <Row row={row} chosen={at === place} onChoose={() => choose(at)} />}
+          renderRow={(row, at) => <ComparedRow row={row} chosen={at === place} onChoose={() => choose(at)} />}
         />
       </section>
       {chosen === undefined ? null : <Differences key={chosen.key} row={chosen} />}
@@ -98,7 +98,7 @@ function Compared({
 
 const time = (node: SpanNode | null): string => (node === null ? "–" : microTime(node.durationUs));
 
-function Row({
+function ComparedRow({
   row,
   chosen,
   onChoose,

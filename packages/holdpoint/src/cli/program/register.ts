@@ -37,7 +37,7 @@ import {
   working,
 } from "./options.ts";
 
-/** Of the list of items. */
+/** Orders of the list of items. */
 const SORTS = ["oldest", "newest", "deadline", "priority"];
 
 const KINDS: readonly InboxItem["kind"][] = ["tool_approval", "form", "question", "breakpoint"];

@@ -104,7 +104,7 @@ function graphsFault({ input }: { readonly input?: unknown }): string {
 /** @throws {ConfigFileError} with file, place and reason */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
   const file = resolve(path);
-  const config = readConfig(file, parseJson(file), env);
+  const config = readConfig(file, parseConfig(file), env);
   if (config.graphs.length > 0) return config;
   const remark = `graphs: names no graph, so the server takes requests only; ${GRAPHS_EXAMPLE}`;
   return { ...config, remarks: [...config.remarks, remark] };
@@ -183,7 +183,7 @@ function graphRemarks(graphs: z.infer<typeof FILE>["graphs"]): readonly string[]
   );
 }
 
-function parseJson(file: string): unknown {
+function parseConfig(file: string): unknown {
   let text: string;
   try {
     text = readFileSync(file, "utf8");

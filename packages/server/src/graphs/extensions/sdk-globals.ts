@@ -74,7 +74,7 @@ function createSdkLogger(library: Library, log: Log): SdkLogger {
 /** As winston takes them: a text and objects, or one object with its `message`. */
 function listFields(message: unknown, meta: readonly unknown[]): Readonly<Record<string, unknown>> {
   const isObject = typeof message === "object" && message !== null && !(message instanceof Error);
-  const fields: Record<string, unknown> = { message: isObject ? "" : cut(formatMessage(message)) };
+  const fields: Record<string, unknown> = { message: isObject ? "" : cutText(formatMessage(message)) };
   for (const one of isObject ? [message, ...meta] : meta) {
     if (one instanceof Error) fields["error"] = `${one.name}: ${one.message}`;
     else if (typeof one === "object" && one !== null) Object.assign(fields, one);
@@ -88,7 +88,7 @@ function formatMessage(message: unknown): string {
   return typeof message === "string" ? message : String(message);
 }
 
-function cut(text: string): string {
+function cutText(text: string): string {
   return text.length <= MESSAGE_UNITS_MAX ? text : `${text.slice(0, MESSAGE_UNITS_MAX)}…`;
 }
 

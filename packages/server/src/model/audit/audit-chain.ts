@@ -62,7 +62,7 @@ export interface ErasedEntry {
   readonly chain: number;
   readonly position: number;
   readonly threadId: string;
-  /** Of the new content. */
+  /** That of the new content. */
   readonly digest: string;
 }
 

@@ -8,7 +8,7 @@ import type { Thread } from "../../model/model.ts";
 
 interface AskedRun {
   readonly thread: Thread;
-  /** Of the run's assistant. */
+  /** That of the run's assistant. */
   readonly graphId: string;
   readonly intent: Intent;
   /** The run asks a request, on its new thread. */

@@ -16,7 +16,7 @@ export interface SqlPart {
 
 /** How a database finds the words of a search. */
 export interface WordMatch {
-  /** Of the item of an entry. */
+  /** A condition on the item of an entry. */
   readonly condition: SqlPart;
   /** Few threads `f` to begin with, in place of the time. */
   readonly first: SqlPart | null;

@@ -5,7 +5,7 @@ import type { ErasureTx } from "../../ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../shared/columns.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
 import { decodeNamespace } from "../shared/store-namespaces.ts";
-import { personErasureVerbs } from "./erase-person.ts";
+import { personErasureVerbs } from "./erase-rows.ts";
 import { type ColdSql, coldTable, readNumber } from "./cold-sql.ts";
 
 /** Tables that keep a thread's id, without content. */

@@ -43,9 +43,9 @@ import { createLockQueue } from "./client/lock-queue.ts";
 
 export interface PostgresOptions extends ConnectionOptions {
   readonly versions: Versions;
-  /** Of its waits; the system's if absent. */
+  /** Times its waits; the system's if absent. */
   readonly clock?: Clock;
-  /** Of encryption at rest; none by default. */
+  /** Encrypt at rest; none by default. */
   readonly keys?: readonly EncryptionKey[];
 }
 

@@ -1,5 +1,5 @@
 // Named columns: those whose text an erasure of a person rewrites, or whose row it removes: all sealed ones, and these
-// plain ones. Namespaces and keys of the store and the words of the index are handled in erase-person.ts (ARCHITECTURE.md
+// plain ones. Namespaces and keys of the store and the words of the index are handled in erase-rows.ts (ARCHITECTURE.md
 // of the server, Erasure).
 import { isPersonKey, type PersonalNames, type TextKind } from "@holdpoint/base/personal-names.ts";
 import { TABLES } from "./sealed-columns.ts";

@@ -45,7 +45,7 @@ export interface SqliteOptions {
   readonly versions: Versions;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Of encryption at rest; none by default. */
+  /** Encrypt at rest; none by default. */
   readonly keys?: readonly EncryptionKey[];
 }
 

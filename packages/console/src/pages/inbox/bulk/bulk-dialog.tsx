@@ -35,7 +35,7 @@ const WORDS = {
 interface BulkProps {
   readonly kind: Kind;
   readonly items: readonly ListedItem[];
-  /** Of the list that they are from. */
+  /** The list that they are from. */
   readonly query: InboxQuery;
   readonly onClose: () => void;
   /** The answers are on their way. */

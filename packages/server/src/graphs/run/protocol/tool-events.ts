@@ -22,7 +22,7 @@ export function toolEvent(chunk: ToolChunk, codec: Codec): JsonObject | null {
   const id = { tool_call_id: chunk.toolCallId ?? "" };
   switch (chunk.event) {
     case "on_tool_start": {
-      const input = parsed(codec.toClientJson(chunk.input ?? null));
+      const input = parseInput(codec.toClientJson(chunk.input ?? null));
       return bounded({ event: "tool-started", ...id, tool_name: chunk.name ?? "unknown", input }, ["input"]);
     }
     case "on_tool_event": {
@@ -49,7 +49,7 @@ function formatMessage(error: unknown): string {
 }
 
 /** Text that is JSON counts as its value. */
-function parsed(input: Json): Json {
+function parseInput(input: Json): Json {
   if (typeof input !== "string" || input.length > VALUE_UNITS_MAX) return input;
   try {
     return JSON.parse(input) as Json;

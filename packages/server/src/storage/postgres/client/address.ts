@@ -3,7 +3,7 @@ import type { ClientConfig } from "pg";
 
 export interface DatabaseAddress {
   readonly uri: string;
-  /** Of PostgreSQL itself, where `uri` names a pooler whose connections change with each transaction. */
+  /** Address of PostgreSQL itself, where `uri` names a pooler whose connections change with each transaction. */
   readonly directUri?: string | null;
   /** Program and arguments: it prints the password of a new connection. */
   readonly passwordCommand?: string | null;
@@ -34,7 +34,7 @@ export function connectionConfig(address: DatabaseAddress): AddressConfig {
   };
 }
 
-/** Of the connections that hold a session: LISTEN, heartbeats, migrations. */
+/** For the connections that hold a session: LISTEN, heartbeats, migrations. */
 export function directConfig(address: DatabaseAddress): AddressConfig {
   return connectionConfig({ ...address, uri: address.directUri ?? address.uri });
 }

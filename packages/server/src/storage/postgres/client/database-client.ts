@@ -15,7 +15,7 @@ const PROBE_MS = 2000;
 /** Less than the time of a connection, so that its error tells about the program. */
 const PASSWORD_MS = 4000;
 
-/** Of a connection that holds a session. */
+/** Holds a session. */
 export function createDirectClient(address: DatabaseAddress, more: ClientConfig): DatabaseClient {
   return new DatabaseClient({ ...directConfig(address), ...more });
 }

@@ -29,7 +29,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Longest wait of a call for a connection. */
 const CONNECT_TIMEOUT_MS = 5000;
 const ANSWER_MARGIN_MS = 5000;
-/** Of a connection outside the pool. */
+/** Limit for an answer on a connection outside the pool. */
 export const ANSWER_TIMEOUT_MS = 35_000;
 export const LOCK_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_MS = 5000;

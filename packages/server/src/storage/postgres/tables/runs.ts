@@ -56,7 +56,7 @@ const EACH = 100;
 const PLACE = placeSql("holdpoint.runs", "greatest");
 const ENDS = lineEndsSql("holdpoint.runs");
 
-/** Of a run `r`. */
+/** An open item that the run `r` asked. */
 const OPEN_ITEM = `SELECT 1 FROM holdpoint.interrupts AS i
   WHERE i.thread_id = r.thread_id AND i.run_id = r.run_id AND i.state = 'open'`;
 

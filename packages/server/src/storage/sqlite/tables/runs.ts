@@ -58,7 +58,7 @@ interface RunReader {
   readonly row: (runId: string) => KeptRow | null;
 }
 
-/** Of a run. */
+/** An open item that a run asked. */
 const OPEN_ITEM = `SELECT 1 FROM interrupts AS i
   WHERE i.thread_id = runs.thread_id AND i.run_id = runs.run_id AND i.state = 'open'`;
 

@@ -1,9 +1,9 @@
 // Erasure of a person, a page of rows at a time: every column that can name a person (shared/named-columns.ts) gets the
 // pseudonym, or the row goes.
 // Invariants:
-//   cold/erase-person.1. A cell changes only if it is still the one that was read: a concurrent change wins, and the next
+//   erase-rows.1. A cell changes only if it is still the one that was read: a concurrent change wins, and the next
 //        pass finds it.
-//   cold/erase-person.2. An entry of the trail keeps its place, its hash and its digest; the caller notes the digest of its
+//   erase-rows.2. An entry of the trail keeps its place, its hash and its digest; the caller notes the digest of its
 //        new content in the chain, in the same transaction.
 import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
 import { auditDigest, type ErasedEntry } from "../../model/audit/audit-chain.ts";
@@ -110,7 +110,7 @@ async function eraseRow(work: Work, row: Row): Promise<void> {
   if (typeof row["thread_id"] === "string") found.threadIds.add(row["thread_id"]);
   if (dryRun) return;
   const { key = [] } = TABLES[table] ?? {};
-  const same = [...new Set([...key, ...changed])]; // cold/erase-person.1
+  const same = [...new Set([...key, ...changed])]; // erase-rows.1
   const where = same.map((column) => `${column} = ?`).join(" AND ");
   const values = same.map((column) => row[column] as Value);
   const from = `${sql.schema}${table}`;
@@ -160,7 +160,7 @@ function replaceEntryCells(work: Work, row: Row): Readonly<Record<string, string
 
 const openEntry = (sql: ColdSql, row: Row): Row => sql.sealing.openRow("audit", row);
 
-/** cold/erase-person.2. */
+/** erase-rows.2. */
 function noteEntry(sql: ColdSql, row: Row): ErasedEntry {
   const audit = coldTable<AuditRow>(sql, "audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
   const entry = audit.read(row);
