@@ -12,8 +12,8 @@
 //        may leave a server open: the process ends without it.
 //   test/run.5. In the suite `first` a skipped test is a failure.
 //   test/run.6. Databases and projects of the tests are in one temporary folder. It stays after a failure, to be read.
-//   test/run.7. The suite `first` keeps that folder in memory where there is room: its tests lose no power, and need not
-//        wait for a disk.
+//   test/run.7. All suites but `long` keep that folder in memory where there is room: their tests kill processes, and cut no
+//        power, so they need not wait for a disk.
 //   test/run.8. The package is built before the tests that install it, once.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -46,7 +46,7 @@ const CONCURRENT_FILES = 5;
 /** More browsers take each other's time: with four at once the suite took a fifth longer than with three. */
 const CONSOLE_PROCESSES = 2;
 /** Beside all others, and they wait for the registry. */
-const CONCURRENT_PACKAGES = 2;
+const CONCURRENT_PACKAGES = 3;
 const TIMEOUT_MS = 400_000;
 /** Loading modules then takes few collections. */
 const YOUNG_GENERATION = "--min-semi-space-size=16";
@@ -61,7 +61,9 @@ const NO_SKIPS = [
 ];
 
 const MEMORY = "/dev/shm";
-const MEMORY_BYTES_MIN = 2_000_000_000;
+const FIRST_BYTES_MIN = 2_000_000_000;
+/** With the projects that the tests of the package install. */
+const REST_BYTES_MIN = 10_000_000_000;
 
 const ALONE: readonly string[] = [
   "test/e2e/hooks.test.ts", // beside other pages of the console its reload never came to rest
@@ -89,13 +91,14 @@ const FAILURES = "failing tests:";
 const [, , ...named] = process.argv;
 const isFirst = named.includes("first");
 const failures: string[] = [];
-const folder = mkdtempSync(join(isFirst ? findPlace() : tmpdir(), "holdpoint-tests-"));
+const folder = mkdtempSync(join(named.includes("long") ? tmpdir() : findPlace(), "holdpoint-tests-"));
 
 /** test/run.7 */
 function findPlace(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize > MEMORY_BYTES_MIN ? MEMORY : tmpdir();
+  const room = Math.min(bavail * bsize, process.availableMemory());
+  return room > (isFirst ? FIRST_BYTES_MIN : REST_BYTES_MIN) ? MEMORY : tmpdir();
 }
 
 /** In one process. Resolves with true when all of them succeed. */
