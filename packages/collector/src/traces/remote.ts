@@ -4,6 +4,7 @@
 //        filters, which are encoded.
 //   remote.2. The key is in a header of the request alone: neither replies nor errors contain it, and no header of the
 //        caller is passed on.
+//   remote.3. A store that cannot erase is named: an erasure that left its traces would look complete.
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
@@ -14,6 +15,8 @@ export interface RemoteStore {
 }
 
 const TIMEOUT_MS = 15_000;
+/** The last page of an erasure also cleans the files of the store. */
+const ERASURE_TIMEOUT_MS = 5 * 60_000;
 const PATHS = [
   "/traces",
   "/traces/projects",
@@ -36,41 +39,59 @@ export function remoteTraceRoutes(store: RemoteStore): readonly HttpRoute[] {
   ];
 }
 
+interface Sent {
+  readonly method?: string;
+  /** Of an erasure. */
+  readonly body?: string;
+}
+
 async function asked(
-  { url, key }: RemoteStore,
+  store: RemoteStore,
   path: string,
   { params, query }: HttpRequest,
-  sent: { readonly method?: string; readonly body?: string } = {},
+  sent: Sent = {},
 ): Promise<HttpReply> {
   const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? "")); // remote.1
   const search = new URLSearchParams(query).toString();
+  const { status, body } = await send(store, `${filled}${search === "" ? "" : `?${search}`}`, sent);
+  if (status === 200 && isJson(body)) return { status, body };
+  throw sent.body === undefined ? readProblem(store, status) : erasureProblem(store, status);
+}
+
+async function send(
+  { url, key }: RemoteStore,
+  address: string,
+  sent: Sent,
+): Promise<{ readonly status: number; readonly body: string }> {
   const headers = {
     accept: "application/json",
     ...(sent.body === undefined ? {} : { "content-type": "application/json" }),
     ...(key === null ? {} : { "x-api-key": key }),
   };
-  let status: number;
-  let body: string;
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const reply = await fetch(`${url}${filled}${search === "" ? "" : `?${search}`}`, {
-      ...sent,
-      headers,
-      redirect: "manual",
-      signal,
-    });
-    [status, body] = [reply.status, await reply.text()];
+    const signal = AbortSignal.timeout(sent.body === undefined ? TIMEOUT_MS : ERASURE_TIMEOUT_MS);
+    const reply = await fetch(`${url}${address}`, { ...sent, headers, redirect: "manual", signal });
+    return { status: reply.status, body: await reply.text() };
   } catch (error) {
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     throw unreachable(url, `does not respond (${describeError(reason).message}): check that it runs`);
   }
-  if (status === 200 && isJson(body)) return { status, body };
-  if (status === 404) throw new ApiError("trace_not_found", "The trace store of TRACES does not have it.");
-  if (status === 409) throw new ApiError("search_off", "The trace store of TRACES keeps no words: use filters.");
+}
+
+function readProblem({ url }: RemoteStore, status: number): ApiError {
+  if (status === 404) return new ApiError("trace_not_found", "The trace store of TRACES does not have it.");
+  if (status === 409) return new ApiError("search_off", "The trace store of TRACES keeps no words: use filters.");
   if (status === 400 || status === 422)
-    throw new ApiError("invalid_request", "The trace store of TRACES rejected the filters.");
-  if (status === 401 || status === 403) throw unreachable(url, "rejects this server: check TRACES_KEY");
-  throw unreachable(url, `answered ${status}, not with traces: check that TRACES names a trace store`);
+    return new ApiError("invalid_request", "The trace store of TRACES rejected the filters.");
+  if (status === 401 || status === 403) return unreachable(url, "rejects this server: check TRACES_KEY");
+  return unreachable(url, `answered ${status}, not with traces: check that TRACES names a trace store`);
+}
+
+/** remote.3. */
+function erasureProblem({ url }: RemoteStore, status: number): ApiError {
+  if (status === 401 || status === 403)
+    return unreachable(url, "lets this server erase nothing: TRACES_KEY needs the role admin, for every thread");
+  return unreachable(url, `answered ${status}, and erased nothing: check that it is a trace store of this version`);
 }
 
 function isJson(body: string): boolean {

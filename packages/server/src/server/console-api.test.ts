@@ -10,6 +10,8 @@ import type { Access, AccessRequest } from "../ports/ports.ts";
 const BESIDE: LocalServices = {
   traces: [
     { method: "get", path: "/traces", handle: async () => ({ status: 200, body: '{"items":[],"next_cursor":null}' }) },
+    { method: "delete", path: "/traces", handle: async () => ({ status: 200, body: '{"traces":0}' }) },
+    { method: "delete", path: "/traces/{trace_id}", handle: none },
   ],
   collector: {
     url: "http://127.0.0.1:4318",
@@ -67,22 +69,23 @@ function none(): never {
 }
 
 const PATHS = [
-  ["GET", "/console/api/about"],
-  ["GET", "/console/api/traces"],
-  ["GET", "/console/api/collector"],
-  ["POST", "/console/api/collector/sample"],
-  ["GET", "/console/api/what/else"],
+  ["GET", "/console/api/about", "threads:search"],
+  ["GET", "/console/api/traces", "threads:search"],
+  ["DELETE", "/console/api/traces", "people:delete"],
+  ["GET", "/console/api/collector", "threads:search"],
+  ["POST", "/console/api/collector/sample", "threads:create"],
+  ["GET", "/console/api/what/else", "threads:search"],
 ] as const;
 
-for (const [method, path] of PATHS) {
+for (const [method, path, event] of PATHS) {
   test(`${method} ${path} is for callers who authenticate and may see every thread (console-api.1)`, async () => {
     const asked: string[] = [];
     assert.equal(await ask(BESIDE, createTestAccess(null, asked), method, path), "unauthenticated");
     assert.deepEqual(asked, []);
     const some = createTestAccess([{ owner: "ada" }] as never, asked);
     const limited = await ask(BESIDE, some, method, path, "good");
-    assert.match(limited, path.endsWith("/traces") ? /^200 \{"items":\[\]/ : /^forbidden$/);
-    assert.deepEqual(asked, [method === "GET" ? "threads:search" : "threads:create"]);
+    assert.match(limited, method === "GET" && path.endsWith("/traces") ? /^200 \{"items":\[\]/ : /^forbidden$/);
+    assert.deepEqual(asked, [event]);
     const all = await ask(BESIDE, createTestAccess(null, asked), method, path, "good");
     assert.match(all, path.endsWith("else") ? /^part_absent$/ : /^200 /);
   });

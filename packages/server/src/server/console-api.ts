@@ -2,7 +2,8 @@
 // configuration. packages/holdpoint/src/main/ provides them; an absent part replies with an error.
 // Invariants:
 //   console-api.1. These parts have no owner, so they require a caller with access to every thread, checked before any
-//     read. Traces also serve callers who are limited to some threads (traces-in-scope.ts).
+//     read. Traces also serve callers who are limited to some threads (traces-in-scope.ts). Another server that shows the
+//     traces of this one erases them with the right to erase people.
 //     The caller itself is for every caller.
 //   console-api.2. Unknown paths below /console/api get a JSON error, never the console page.
 import type { AccessEvent } from "@holdpoint/api/operation.ts";
@@ -77,10 +78,13 @@ export function consoleApiRoutes(
       }),
     ),
     ...(traces === null ? [] : scopeTraceRoutes({ routes: traces, threads }, access)),
+    ...(traces ?? []).filter(isErasure).map((route) => guarded("people:delete", route)),
     ...(collector === null ? [] : collectorRoutes(collector, read, guarded)),
     guarded("threads:search", { method: "get", path: "/*", handle: absent }), // console-api.2
   ];
 }
+
+const isErasure = ({ method, path }: HttpRoute): boolean => method === "delete" && path === "/traces";
 
 function scopeTraceRoutes(traces: ScopedTraces, access: Access | null): readonly HttpRoute[] {
   const reads = traces.routes.filter(({ method }) => method === "get");
@@ -112,8 +116,7 @@ function collectorRoutes(
 /** @throws {ApiError} `unauthenticated`, `forbidden` */
 async function admit(access: Access | null, event: AccessEvent, request: HttpRequest): Promise<void> {
   if ((await findScope(access, event, request)) === null) return;
-  const detail = "Settings and the collector have no owners: only callers that may see every thread can read them.";
-  throw new ApiError("forbidden", detail);
+  throw new ApiError("forbidden", "This part has no owners: it is for callers that may see every thread.");
 }
 
 /** @throws {ApiError} `unauthenticated`, `forbidden` */

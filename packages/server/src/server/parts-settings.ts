@@ -32,7 +32,8 @@ export const PARTS_SETTINGS = {
     readTraces,
   ),
   tracesKey: text("TRACES_KEY", null, {
-    meaning: "Key for the address in TRACES, sent as `x-api-key`. No page sees it.",
+    meaning:
+      "Key for the address in TRACES, sent as `x-api-key`. No page sees it. The role viewer reads, admin also erases.",
     secret: true,
   }),
   collectorUrl: setting<string | null>(
