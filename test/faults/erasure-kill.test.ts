@@ -1,9 +1,12 @@
-// kill -9 in the middle of the erasure of a person, with encryption, on both storages.
+// kill -9 in the middle of an erasure, with encryption that of a person, on both storages.
 //   erasure-kill.1. The trail says that it has begun as soon as anything is erased, and not before.
 //   erasure-kill.2. Repeated after the restart, it ends as the same one: the name is in no file and no table, and the
 //        chain verifies.
+//   erasure-kill.3. The server goes on with a thread that was being erased, whose metadata nobody finds any more. The same
+//        command again erases the others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { verb } from "../harness/cli.ts";
 import { Bench } from "../harness/faults/fault-server.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { findPlaces } from "../harness/storage/find-places.ts";
@@ -33,10 +36,12 @@ async function listActs(bench: Bench): Promise<readonly Act[]> {
   return (body as { readonly items: readonly Act[] }).items.toReversed();
 }
 
-for (const [storage, openDatabase] of [
+const STORAGES = [
   ["SQLite", async () => ""],
   ["PostgreSQL", newDatabase],
-] as const)
+] as const;
+
+for (const [storage, openDatabase] of STORAGES)
   test(`an erasure that was killed twice ends on ${storage} (erasure-kill.1, erasure-kill.2)`, async (t) => {
     const databaseUri = await openDatabase();
     const keys = `faults:${Buffer.alloc(32, 7).toString("base64")}`;
@@ -71,6 +76,53 @@ for (const [storage, openDatabase] of [
       ["begun", true],
     );
     assert.deepEqual(await findPlaces(bench.dataDir, databaseUri, PERSON), []);
+    const { body: report } = await bench.call("GET", "/audit/verify");
+    assert.deepEqual((report as { readonly faults: unknown }).faults, []);
+  });
+
+const CUSTOMER = "canary7f3ae1";
+
+/** A paused thread, with memory under its id, and a webhook that nobody takes. */
+async function fillThread(bench: Bench): Promise<void> {
+  const { body } = await bench.post("/threads", { metadata: { customer: CUSTOMER } });
+  const { thread_id: thread } = body as { readonly thread_id: string };
+  const run = { assistant_id: "ask", input: {}, webhook: `http://127.0.0.1:1/${CUSTOMER}` };
+  await bench.post(`/threads/${thread}/runs/wait`, run);
+  const item = { namespace: [thread], key: CUSTOMER, value: { text: CUSTOMER } };
+  assert.equal((await bench.call("PUT", "/store/items", item)).status, 204);
+}
+
+for (const [storage, openDatabase] of STORAGES)
+  test(`threads whose erasure was killed twice are erased on ${storage} (erasure-kill.3)`, async (t) => {
+    const databaseUri = await openDatabase();
+    const bench = new Bench({ DATABASE_URI: databaseUri });
+    t.after(() => bench.end());
+    const erase = () =>
+      verb(["threads", "erase", "--metadata", `{"customer": "${CUSTOMER}"}`, "--yes", "--url", bench.server.url]);
+    const killAt = async (point: string, nth: number): Promise<void> => {
+      bench.arm({ point, action: "kill", nth });
+      const ended = erase();
+      await bench.restartAfterFault();
+      assert.notEqual((await ended).code, 0);
+    };
+    await bench.start();
+    for (let at = 0; at < 3; at++) await fillThread(bench);
+    await killAt("before commit: delete", 1);
+    assert.match((await erase()).out, /^(?:erased .* threads 1,.*\n){3}$/, "nothing had changed");
+    for (let at = 0; at < 3; at++) await fillThread(bench);
+    await killAt("after commit: delete", 1);
+    await bench.server.whenLogged("the erasure is resumed", (list) =>
+      list.some(({ event }) => event === "erasure_resumed"),
+    );
+    await killAt("before commit: thread erasure", 2); // the end of the second thread
+    await bench.server.whenLogged("the erasure is resumed", (list) =>
+      list.some(({ event }) => event === "erasure_resumed"),
+    );
+    const { code, out } = await erase();
+    assert.deepEqual([code, out.match(/^erased /gm)?.length], [0, 1]);
+    assert.deepEqual(await findPlaces(bench.dataDir, databaseUri, CUSTOMER), []);
+    const { body: trail } = await bench.call("GET", "/audit?action=thread_deleted");
+    assert.equal((trail as { readonly items: readonly object[] }).items.length, 6);
     const { body: report } = await bench.call("GET", "/audit/verify");
     assert.deepEqual((report as { readonly faults: unknown }).faults, []);
   });

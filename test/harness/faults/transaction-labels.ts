@@ -54,8 +54,11 @@ function listLabels(sql: string, parameters: readonly unknown[]): readonly strin
     return consumes ? ["consumed"] : [];
   }
   if (/INTO audit|append_audit/.test(sql)) return parameters.includes("cancelled") ? ["cancel"] : [];
-  if (/^UPDATE (?:holdpoint\.)?meta/.test(sql))
-    return parameters.some((parameter) => String(parameter).startsWith("erasure of ")) ? ["erasure"] : [];
+  if (/^(?:INSERT INTO|UPDATE|DELETE FROM) (?:holdpoint\.)?meta/.test(sql)) {
+    const names = (text: string): boolean => parameters.some((parameter) => String(parameter).startsWith(text));
+    if (sql.startsWith("UPDATE") && names("erasure of ")) return ["erasure"];
+    return names("erasing thread ") ? ["thread erasure"] : [];
+  }
   return sql.startsWith("DELETE FROM threads") ? ["delete"] : [];
 }
 

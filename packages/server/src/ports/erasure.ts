@@ -12,6 +12,10 @@ export interface ErasureTx {
   countThreadRows(threadId: string): Awaitable<ErasedCounts>;
   /** Deletes what the deletion of a thread leaves: closed messages about its items. */
   eraseThreadRows(threadId: string): Awaitable<void>;
+  /** Erasures of threads that have begun and not ended. */
+  threadErasures(): Awaitable<readonly BegunErasure[]>;
+  putThreadErasure(erasure: BegunErasure): Awaitable<void>;
+  endThreadErasure(threadId: string): Awaitable<void>;
   /** Deliveries of the outbox that name the text, in the order of their ids. @param after an id of the page before */
   webhooksNaming(text: string, after: string, limit: number): Awaitable<NamedPage>;
   /** Items of the long-term memory in a namespace with this label. */
@@ -29,6 +33,13 @@ export interface ErasureTx {
   endPersonErasure(name: string): Awaitable<void>;
   /** Replaces a person in the next rows, or removes the rows; a dry run only counts. @param place null at the start */
   erasePersonPage(place: RowCursor | null, names: PersonalNames, page: ErasureOptions): Awaitable<ErasedPage>;
+}
+
+export interface BegunErasure {
+  readonly threadId: string;
+  /** The caller's access was limited to some threads. */
+  readonly isLimited: boolean;
+  readonly at: number;
 }
 
 export interface PersonErasure {

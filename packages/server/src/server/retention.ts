@@ -8,6 +8,7 @@
 //     after the last thread.
 //   server/retention.4. A sweep that leaves work behind is soon followed by the next one, so that data cannot grow faster
 //     than it is deleted.
+//   server/retention.5. Erasures of threads that a crash has cut off go on, at the start and with each sweep.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -16,6 +17,7 @@ import { ACT_TRAILS } from "../model/audit-actions.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../runs/accept/run-request.ts";
 import { sweepEvents } from "../runs/streams/join-stream.ts";
 import { pruneEach } from "../threads/delete-threads.ts";
+import { resumeErasures } from "../threads/erase-thread.ts";
 import type { TakeCommandActs } from "./server-ports.ts";
 
 /** Retention times; 0 keeps data forever. */
@@ -40,6 +42,7 @@ const BACKLOG_PAUSE_MS = 1000;
 
 export function createRetention(agent: AgentContext, options: RetentionOptions): Service {
   const { clock, log, storage } = agent;
+  const startedAt = clock.now();
   let cancel: () => void = () => undefined;
   let place: string | null = null;
   let sweeping: Promise<void> = Promise.resolve();
@@ -52,6 +55,7 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
       await sweepEvents(agent);
       await options.sweepSessions?.();
       await recordCommands(agent, options);
+      await resumeErasures(agent, startedAt); // server/retention.5
       await deleteOldActs(agent, options);
       let pruned = 0;
       for (let step = 0; step < STEPS_MAX; step++) {
@@ -62,7 +66,7 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
       }
       backlog ||= pruned > 0 && place !== null;
     } catch (error) {
-      log.warning("sweep_failed", { reason: describeError(error).message });
+      warnSweep(log, error);
     }
     schedule(backlog ? Math.min(BACKLOG_PAUSE_MS, options.everyMs) : options.everyMs); // server/retention.4
   };
@@ -76,6 +80,7 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
     async start() {
       await recordCommands(agent, options);
       schedule(options.everyMs);
+      sweeping = resumeErasures(agent, startedAt).catch((error: unknown) => warnSweep(log, error)); // server/retention.5
     },
     async stop() {
       cancel();
@@ -83,6 +88,10 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
       cancel(); // the sweep scheduled the next one
     },
   };
+}
+
+function warnSweep(log: AgentContext["log"], error: unknown): void {
+  log.warning("sweep_failed", { reason: describeError(error).message });
 }
 
 /** Deletes expired threads, or prunes them to their newest checkpoint. @returns whether more have expired */

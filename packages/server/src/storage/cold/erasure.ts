@@ -1,12 +1,13 @@
 // Erasure: where a thread's data is, beyond the tables that its deletion empties (ARCHITECTURE.md of the server, Erasure).
 // Invariant cold/erasure.1: every table with a thread's id is counted, or is in KEPT with the reason.
 import type { Webhook } from "../../model/model.ts";
-import type { ErasureTx } from "../../ports/ports.ts";
+import type { BegunErasure, ErasureTx } from "../../ports/ports.ts";
 import { WEBHOOK_COLUMNS } from "../shared/columns.ts";
 import { TABLES } from "../shared/sealed-columns.ts";
 import { decodeNamespace } from "../shared/store-namespaces.ts";
 import { personErasureVerbs } from "./erase-rows.ts";
 import { type ColdSql, coldTable, readNumber } from "./cold-sql.ts";
+import { putMeta } from "./sealing.ts";
 
 /** Tables that keep a thread's id, without content. */
 const KEPT: ReadonlySet<string> = new Set([
@@ -17,6 +18,8 @@ const KEPT: ReadonlySet<string> = new Set([
 const PLACES = Object.entries(TABLES)
   .filter(([name, { key, plain }]) => !KEPT.has(name) && [...key, ...plain].includes("thread_id"))
   .map(([name]) => name);
+
+const BEGUN = "erasing thread ";
 
 /** Callers choose the ids of threads: the id of an assistant, a run or a cron that is the same names no thread. */
 function namesThread(text: string, threadId: string): boolean {
@@ -39,6 +42,12 @@ export function erasureVerbs(sql: ColdSql): ErasureTx {
     // An open one still has to tell its readers that the item is gone.
     eraseThreadRows: (threadId) =>
       sql.run(`DELETE FROM ${schema}notices WHERE thread_id = ? AND shown = 'closed'`, threadId),
+    async threadErasures() {
+      const rows = await sql.all(`SELECT value FROM ${schema}meta WHERE key LIKE '${BEGUN}%' ORDER BY key`);
+      return rows.map((row) => JSON.parse(String(row["value"])) as BegunErasure);
+    },
+    putThreadErasure: (erasure) => putMeta(sql, BEGUN + erasure.threadId, JSON.stringify(erasure)),
+    endThreadErasure: (threadId) => sql.run(`DELETE FROM ${schema}meta WHERE key = ?`, BEGUN + threadId),
     async webhooksNaming(text, after, limit) {
       const rows = await sql.all(`${webhooks.select} WHERE run_id > ? ORDER BY run_id LIMIT ?`, after, limit);
       const read = rows.map(webhooks.read);
