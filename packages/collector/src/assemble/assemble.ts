@@ -16,7 +16,6 @@
 //   trace-table.ts      the trees of all traces, their sums, limits and pins
 //   trace-tree.ts       the rules of one tree
 //   tree-node.ts        the shape of one tree
-//   unplaced-run.ts     memory and fingerprint of a run that waits for its place
 //   declared-places.ts   places declared by an SDK or a decision record
 //   dotted-order.ts     the order string of a place, and its rules
 import type { Clock } from "@holdpoint/base/clock.ts";

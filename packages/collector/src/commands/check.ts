@@ -1,14 +1,15 @@
 // Check: `holdpoint collector check` tests each prerequisite of an upload and reports the steps that fail.
 // Invariant: its only lasting effect is one small run with a recognisable name.
-import { systemClock } from "@holdpoint/base/clock.ts";
+import { systemClock, isoTime } from "@holdpoint/base/clock.ts";
 import type { HttpBackend } from "../upload/backend/http.ts";
 import { encodeRun } from "../encode/encode-run.ts";
 import { openBackend, manualUploadPorts } from "../service/open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../service/settings.ts";
 import { nodeFiles } from "../spool/disk/file-port.ts";
-import { hashTenantId } from "../shared/tenants.ts";
+import { hashTenantId, type Tenant } from "../shared/tenants.ts";
 import { sendAgain } from "../upload/upload.ts";
-import { decisionTime, runForCheck } from "./check-sample.ts";
+import { randomUUID } from "node:crypto";
+import { PLAIN_CONTENT, type TraceRun } from "../shared/trace-run.ts";
 
 export interface CheckStep {
   readonly name: "endpoint" | "key" | "spool" | "dead letters" | "upload";
@@ -83,4 +84,30 @@ async function checkUpload(config: CollectorConfig, backend: HttpBackend): Promi
   const outcome = await sendAgain(body, config, manualUploadPorts(backend), new AbortController().signal);
   if (outcome.kind === "sent") return { name: "upload", outcome: "ok", detail: "the backend accepted one run" };
   return { name: "upload", outcome: "failed", detail: outcome.reason };
+}
+
+/** ms → `[RFC 3339, the same as a segment of dotted_order]`. */
+function decisionTime(ms: number): readonly [string, string] {
+  const iso = isoTime(ms);
+  return [iso, `${iso.slice(0, 23).replaceAll(/[-:.]/g, "")}000Z`];
+}
+
+function runForCheck(tenant: Tenant, project: string, [time, segment]: readonly [string, string]): TraceRun {
+  const id = randomUUID();
+  return {
+    tenant,
+    span: { traceId: "", spanId: "", origins: [] },
+    id,
+    traceId: id,
+    parentRunId: "",
+    dottedOrder: segment + id,
+    amends: false,
+    content: {
+      ...PLAIN_CONTENT,
+      name: "holdpoint collector check",
+      startTime: time,
+      endTime: time,
+      sessionName: project,
+    },
+  };
 }

@@ -14,10 +14,11 @@
 import { hash } from "node:crypto";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { IsFailedRecord } from "./failed-item.ts";
-import { estimateSize } from "./item-size.ts";
 import { applies, isOfSender, type OfferedItem } from "./rule-match.ts";
 import type { SampleDefinition } from "./sample-schema.ts";
 import { hasConditions } from "./span-match.ts";
+import type { LogRecord } from "../otlp/log-record.ts";
+import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
 
 export interface SampledItem extends OfferedItem {
   readonly pass: () => void;
@@ -236,4 +237,30 @@ function planSweep(state: Sampling): void {
     for (const trace of state.undecided) if (trace.lastSeen <= quietSince) decide(state, trace, "dropped");
     planSweep(state);
   });
+}
+
+const ITEM_BYTES = 1024;
+const VALUE_BYTES = 32;
+const BYTES_A_CHARACTER = 2;
+
+/** About how much memory it takes while its trace waits: its texts, and a fixed part for the rest. */
+function estimateSize(item: Span | LogRecord): number {
+  const own = ITEM_BYTES + sumSizes(item.attributes.values);
+  if ("severity" in item) return own + sizeOfValue(item.body);
+  return item.events.reduce((sum, { attributes }) => sum + VALUE_BYTES + sumSizes(attributes.values), own);
+}
+
+function sumSizes(values: readonly AttributeValue[]): number {
+  return values.reduce<number>((sum, value) => sum + sizeOfValue(value), 0);
+}
+
+function sizeOfValue(value: AttributeValue): number {
+  if (typeof value === "string") return VALUE_BYTES + BYTES_A_CHARACTER * value.length;
+  if (typeof value !== "object" || value === null) return VALUE_BYTES;
+  if (value instanceof Uint8Array) return VALUE_BYTES + value.length;
+  return VALUE_BYTES + sumSizes(isList(value) ? value : value.values);
+}
+
+function isList(value: Attributes | readonly AttributeValue[]): value is readonly AttributeValue[] {
+  return Array.isArray(value);
 }

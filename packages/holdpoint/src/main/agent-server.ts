@@ -16,12 +16,12 @@ import type { Library } from "@holdpoint/server/graphs/langgraph/library.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productSecrets } from "./host.ts";
 import { openAccess } from "./access.ts";
-import { appendLines } from "./append-lines.ts";
 import { takeBackupActs } from "./command-acts.ts";
 import { chooseNotify } from "./notify.ts";
 import { refuseOthers, warnOfOthers } from "./other-variables.ts";
 import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
 import { openRoutes, readSurface, openGateways, type ServerParts } from "./surface.ts";
+import { open } from "node:fs/promises";
 
 export interface RunningServer extends Service {
   /** With its prefix; only the prefix when embedded. */
@@ -231,4 +231,19 @@ async function openStore(
 /** Null without authentication. */
 function formatUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Opens the file each time, so that a rotation may move it. Resolves once the lines are on disk. A line that a crash cut stays one of its own. */
+async function appendLines(path: string, lines: string): Promise<void> {
+  const file = await open(path, "a+", 0o600);
+  try {
+    const { size } = await file.stat();
+    const last = Buffer.alloc(1);
+    if (size > 0) await file.read(last, 0, 1, size - 1);
+    const isCut = size > 0 && last.toString() !== "\n";
+    await file.appendFile(isCut ? `\n${lines}` : lines);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
 }

@@ -22,7 +22,9 @@ import { createRetention } from "./retention.ts";
 import { createServerContext, type ServerContext, countSlots } from "./server-context.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
 import { AGENT_SETTINGS, type AgentConfig } from "./settings.ts";
-import { noteStart } from "./settings-act.ts";
+import { type Config, describeConfig, type SettingsTable } from "@holdpoint/base/config/config.ts";
+import type { AgentContext } from "../context/context.ts";
+import { buildAct, SERVER } from "../model/audit/build-act.ts";
 
 export interface AgentServer extends Service {
   /** Throws if embedded. */
@@ -170,4 +172,19 @@ function part(name: string, start: () => Promise<void>): Service {
 
 function formatUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+const VALUE_UNITS_MAX = 500;
+
+/** A start in the audit trail, with the settings that differ from their default. describeConfig masks secrets. */
+async function noteStart<Table extends SettingsTable>(
+  { storage, clock }: Pick<AgentContext, "storage" | "clock">,
+  role: string,
+  table: Table,
+  config: Config<Table>,
+): Promise<void> {
+  const lines = describeConfig(table, config, {}).filter(({ origin }) => origin !== "default");
+  const settings = Object.fromEntries(lines.map(({ name, value }) => [name, value.slice(0, VALUE_UNITS_MAX)] as const));
+  const act = { action: "server_started", at: clock.now(), subject: role, fields: { settings } } as const;
+  await storage.transaction((tx) => tx.audit([buildAct(SERVER, act)]));
 }

@@ -12,13 +12,11 @@
 //        to their messages, and runs with other attachments are refused.
 // The pieces:
 //   exchange.ts   one request and its whole reply
-//   info.ts       reads the reply of /info
 //   reply.ts      the outcome of an upload by its status
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { mask } from "@holdpoint/base/log/log.ts";
-import { formatBatchJson, type Body } from "../../encode/batch-body.ts";
+import { formatBatchJson, type Body, type BodyEncoding } from "../../encode/batch-body.ts";
 import { createLine, exchange, type BackendLine, type BackendRequest, type LineOptions } from "./exchange.ts";
-import { LIMITS_ASSUMED, readInfo } from "./info.ts";
 import type { Backend, BackendLimits, SendOutcome } from "./port.ts";
 import { toOutcome } from "./reply.ts";
 
@@ -172,4 +170,31 @@ function batchRequest(body: Body): Form | null {
 function formatDetail(text: string, apiKey: string): string {
   const masked = mask(text, [apiKey, JSON.stringify(apiKey).slice(1, -1)]); // masked first: the key may contain consecutive spaces
   return masked.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS_MAX);
+}
+
+/** Assumed by the backend's own SDKs when /info is silent. */
+const LIMITS_ASSUMED: BackendLimits = { runsMax: 100_000, bytesMax: 20_971_520, encoding: "zstd" };
+
+/** null: not a valid reply of `/info`. */
+function readInfo(text: string): { readonly limits: BackendLimits; readonly multipart: boolean | null } | null {
+  let info: unknown;
+  try {
+    info = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const ingest = toRecord(toRecord(info)["batch_ingest_config"]);
+  const flags = toRecord(toRecord(info)["instance_flags"]);
+  const positive = (value: unknown, assumed: number): number =>
+    typeof value === "number" && Number.isFinite(value) && value >= 1 ? Math.floor(value) : assumed;
+  const encoding: BodyEncoding =
+    flags["zstd_compression_enabled"] !== false ? "zstd" : flags["gzip_body_enabled"] === true ? "gzip" : "identity";
+  const runsMax = positive(ingest["size_limit"], LIMITS_ASSUMED.runsMax);
+  const bytesMax = positive(ingest["size_limit_bytes"], LIMITS_ASSUMED.bytesMax);
+  const named = ingest["use_multipart_endpoint"];
+  return { limits: { runsMax, bytesMax, encoding }, multipart: typeof named === "boolean" ? named : null };
+}
+
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

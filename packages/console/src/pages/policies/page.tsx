@@ -14,7 +14,6 @@ import { guarded } from "../../ui/guarded.ts";
 import { withToast } from "../../ui/with-toast.ts";
 import { PolicyDialog } from "./policy-dialog.tsx";
 import { DryRun } from "./dry-run.tsx";
-import { formatAnswer, formatCondition } from "./words.ts";
 import "./policies.css";
 
 export const page = createLazyRoute("/policies")({ component: PoliciesPage });
@@ -127,4 +126,24 @@ function Row({ policy }: { readonly policy: PolicyObject }): ReactNode {
       ) : null}
     </li>
   );
+}
+
+const SIGNS: Readonly<Record<string, string>> = { eq: "=", lt: "<", lte: "≤", gt: ">", gte: "≥", in: "in" };
+
+/** `args.amount ≤ 50`. */
+function formatCondition(path: string, tests: unknown): string {
+  return Object.entries(tests as object)
+    .map(([operator, value]: [string, unknown]) =>
+      operator === "exists"
+        ? `${path} ${value === true ? "exists" : "is missing"}`
+        : `${path} ${SIGNS[operator] ?? operator} ${JSON.stringify(value)}`,
+    )
+    .join(", ");
+}
+
+function formatAnswer(answer: unknown): string {
+  if (answer === "approve") return "Approve";
+  if (answer === "reject") return "Reject";
+  const value = JSON.stringify((answer as { readonly value?: unknown }).value ?? null);
+  return `Answer ${value.length > 200 ? `${value.slice(0, 200)}…` : value}`;
 }

@@ -3,7 +3,7 @@
 // Invariants:
 //   endpoint.1. A reply to an elicitation request answers its interrupt in whichever process it arrives, if the server
 //        has sent that request to this caller.
-import { createMcpHandler } from "@modelcontextprotocol/server";
+import { createMcpHandler, type ServerEventBus } from "@modelcontextprotocol/server";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { answerItems, isForOthers } from "../../calls/answer-items.ts";
@@ -15,10 +15,11 @@ import { encodeSessionId } from "../client-facts.ts";
 import { parseElicitPlace } from "../elicit-ids.ts";
 import { parseElicited } from "../elicitation.ts";
 import { createListChanges } from "./list-changes.ts";
-import { noticeStream } from "./notice-stream.ts";
 import { createElicitReplies, type ElicitRefusal } from "../pause-legacy.ts";
 import { createRunningCalls } from "../running-calls.ts";
 import { createMcpServer } from "../server.ts";
+import { once } from "node:events";
+import { SSE_HEADERS, withHeartbeats } from "@holdpoint/base/http/server/sse.ts";
 
 export interface EndpointOptions {
   readonly version: string;
@@ -151,4 +152,33 @@ async function takeReply(
   const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);
   if (answered === undefined || answered.ok) return settle(null);
   settle({ kind: isForOthers(answered) ? "for_others" : "refused", reason: answered.reason });
+}
+
+const HEARTBEAT_MS = 15_000;
+const CHANGED = `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`;
+
+/** The `GET` stream of the 2025 revisions, with notifications outside of calls. Ends with the signal of the request. */
+function noticeStream(bus: ServerEventBus, clock: Clock, signal: AbortSignal): Response {
+  const pieces = withHeartbeats(notices(bus, signal), clock, { everyMs: HEARTBEAT_MS });
+  const encoder = new TextEncoder();
+  const body = ReadableStream.from(
+    (async function* bytes() {
+      for await (const piece of pieces) yield typeof piece === "string" ? encoder.encode(piece) : piece;
+    })(),
+  );
+  return new Response(body, { headers: { ...SSE_HEADERS } });
+}
+
+async function* notices(bus: ServerEventBus, signal: AbortSignal): AsyncGenerator<string> {
+  let changed = Promise.withResolvers<boolean>();
+  const leave = bus.subscribe(() => changed.resolve(true));
+  const over = signal.aborted ? Promise.resolve(false) : once(signal, "abort").then(() => false);
+  try {
+    while (await Promise.race([changed.promise, over])) {
+      changed = Promise.withResolvers<boolean>();
+      yield CHANGED; // several changes before a reader comes back are one
+    }
+  } finally {
+    leave();
+  }
 }

@@ -6,9 +6,8 @@
 import type { CarriedAnswer } from "../../model/model.ts";
 import { type ShownPayload, describePayload, isAlike } from "../../model/payload/shown-payload.ts";
 import { type QuestionPlaces, parsePlace, thrownPlace } from "../langgraph/question-places.ts";
-import { createRemoteTurns } from "../langgraph/remote-turns.ts";
+import { createRemoteTurns, type RemoteQuestion, type RemoteTurns } from "../langgraph/remote-turns.ts";
 import type { Codec } from "./codec/value-codec.ts";
-import { noteAskers, readRaised } from "./raised-before.ts";
 
 type Write = readonly [taskId: string, channel: string, value: unknown];
 type TaskWrite = readonly [channel: string, value: unknown];
@@ -185,5 +184,30 @@ function isIn(codec: Codec, input: unknown, texts: readonly string[]): boolean {
     return texts.some((text) => json.includes(text));
   } catch {
     return true;
+  }
+}
+
+/** The interrupts that tasks had when a run began. @param raised by task */
+function readRaised(writes: readonly Write[], raised: Map<string, readonly unknown[]>): void {
+  for (const [taskId, list] of Map.groupBy(writes, ([id]) => id)) {
+    const interrupts = list.filter(([, channel]) => channel === "__interrupt__");
+    if (interrupts.length === 0) continue;
+    raised.set(
+      taskId,
+      interrupts.flatMap(([, , value]) => value),
+    );
+  }
+}
+
+/** Channels of a task that runs again. */
+const AT_REST: ReadonlySet<string> = new Set(["__interrupt__", "__resume__", "__error__"]);
+
+/** Tasks that have asked on another server, and call it again in this run. */
+function noteAskers(writes: readonly Write[], turns: Pick<RemoteTurns, "expect">): void {
+  const done = new Set(writes.flatMap(([taskId, channel]) => (AT_REST.has(channel) ? [] : taskId)));
+  for (const [taskId, channel, value] of writes) {
+    if (channel !== "__interrupt__" || done.has(taskId)) continue;
+    for (const { remote } of (Array.isArray(value) ? value : [value]) as readonly RemoteQuestion[])
+      if (remote?.task_id === taskId) turns.expect(remote.thread, taskId);
   }
 }

@@ -1,17 +1,18 @@
 // Attempt: executes one claimed run in its slot, and publishes its end after the commit (worker.2).
 import { setImmediate } from "node:timers/promises";
 import { buildMetadata } from "../../events/synthetic-events.ts";
-import type { ClaimTx, RunEnd } from "../../ports/ports.ts";
-import type { Awaitable } from "../../ports/ports.ts";
+import type { ClaimTx, RunEnd, Awaitable } from "../../ports/ports.ts";
 import type { RunWaiters } from "../../context/services.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { Claimed } from "./claim-run.ts";
 import { type Executed, executeRun } from "./execute-run.ts";
 import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
 import type { Finished } from "./finish-run.ts";
-import { beginProbation } from "./probation.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { UnknownClaims } from "./recovery.ts";
+import { describeError } from "@holdpoint/base/api-error.ts";
+import { probationMs } from "../../model/crash-suspects.ts";
+import type { Run } from "../../model/model.ts";
 
 export interface AttemptPorts extends WorkerPorts {
   readonly options: WorkerOptions;
@@ -109,3 +110,39 @@ const LEAVE_READERS_MS = 10 * 60_000;
 
 const DELETED = { name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) };
 const UNSTORED = { error: "StorageError", message: "the writes of the run cannot be stored at present" };
+
+const MARK_AGAIN_MS = 1000;
+
+/**
+ * Marks a suspect as alone before it starts, and clears the mark after its probation (worker.6, crash-suspects.3).
+ * @returns a function that ends the probation with the run
+ */
+async function beginProbation(
+  run: Run,
+  { storage, clock, log, quarantine }: WorkerPorts & { readonly quarantine: Quarantine },
+): Promise<() => void> {
+  const probation = new AbortController();
+  const mark = (alone: 0 | 1): Promise<void> =>
+    storage.transaction(async (tx) => {
+      if (await tx.isCurrent(run)) await tx.updateRun(run.runId, { alone });
+    });
+  const unmark = async (): Promise<void> => {
+    if (probation.signal.aborted) return;
+    try {
+      await mark(0);
+      quarantine.proved(run.runId);
+    } catch {
+      unmarkAfter(MARK_AGAIN_MS); // until then it stays alone
+    }
+  };
+  const unmarkAfter = (ms: number): void => {
+    const stop = clock.after(ms, () => void unmark());
+    probation.signal.addEventListener("abort", stop, { once: true });
+  };
+  await mark(1).catch((error: unknown) =>
+    log.debug("quarantine_mark_failed", { run_id: run.runId, reason: describeError(error).message }),
+  );
+  unmarkAfter(probationMs(run));
+  log.info("run_quarantined", { run_id: run.runId, for_ms: probationMs(run) });
+  return () => probation.abort();
+}

@@ -1,5 +1,5 @@
 // Worker: executes claimed runs in slots, and delivers their ends to waiting callers.
-// Parts: run-slots.ts (slots and claims), attempt.ts (one attempt), recovery.ts (runs of dead workers), probation.ts.
+// Parts: run-slots.ts (slots and claims), attempt.ts (one attempt), recovery.ts (runs of dead workers).
 // Invariants:
 //   worker.1. At most `slots` runs are in progress here. The transaction that ends a run claims the next one for its
 //        slot.

@@ -6,7 +6,6 @@ import type { Json } from "../../../json/json.ts";
 import { Chip } from "../../../ui/controls.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { RelativeTime } from "../../../ui/time.tsx";
-import { formatList, listMissing } from "./missing.ts";
 
 export function ReviewPanel({ item }: { readonly item: InboxItem }): ReactNode {
   const { review } = item;
@@ -78,4 +77,19 @@ function VoteList({ review: { votes } }: { readonly review: Review }): ReactNode
       ))}
     </ol>
   );
+}
+
+/** Reviewers from whom a vote is still expected. A group stays: its members are unknown here. */
+function listMissing({
+  assignees,
+  excluded,
+  votes,
+}: Pick<Review, "assignees" | "excluded" | "votes">): readonly string[] {
+  const done = new Set([...votes.map(({ by }) => by), ...excluded]);
+  return [...new Set(assignees.flat())].filter((entry) => !done.has(entry));
+}
+
+/** `group:finance` → `the group finance`. */
+function formatList(entries: readonly string[]): string {
+  return entries.map((entry) => (entry.startsWith("group:") ? `the group ${entry.slice(6)}` : entry)).join(", ");
 }

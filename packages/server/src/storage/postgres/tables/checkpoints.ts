@@ -16,7 +16,7 @@ import {
   type TaskWrites,
   type WriteSet,
 } from "../../../model/model.ts";
-import type { CheckpointQuery, CheckpointTx, StoredCheckpoint } from "../../../ports/ports.ts";
+import type { CheckpointQuery, CheckpointTx, StoredCheckpoint, StoredBytes } from "../../../ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
 import { choosePage, skewSql, sortByWriting } from "../../shared/written-order.ts";
 import { storedStep } from "../../shared/stored-step.ts";
@@ -24,9 +24,9 @@ import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { table } from "./shared/rows.ts";
 import { isCurrent } from "./runs.ts";
-import { readStoredBytes } from "./stored-bytes.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";
+import { BLOB_BYTES, CHECKPOINT_BYTES, countStoredBytes, WRITES_BYTES } from "../../shared/stored-bytes.ts";
 
 const CHECKPOINTS = table<Checkpoint>("checkpoints", {
   ...CHECKPOINT_COLUMNS,
@@ -287,4 +287,13 @@ function referencesIn(writes: readonly TaskWrites[]): ReadonlySet<string> {
     }
   }
   return references;
+}
+
+async function readStoredBytes(db: Sql, threadId: string): Promise<StoredBytes> {
+  db.follow(threadKey(threadId));
+  return countStoredBytes(db.sealing, {
+    checkpoints: await db.all(`SELECT ${CHECKPOINT_BYTES} FROM holdpoint.checkpoints WHERE thread_id = $1`, threadId),
+    blobs: await db.all(`SELECT ${BLOB_BYTES} FROM holdpoint.blobs WHERE thread_id = $1`, threadId),
+    writes: await db.get(`SELECT ${WRITES_BYTES} FROM holdpoint.writes WHERE thread_id = $1`, threadId),
+  });
 }

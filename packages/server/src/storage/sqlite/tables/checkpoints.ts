@@ -13,7 +13,7 @@ import {
   type TaskWrites,
   type WriteSet,
 } from "../../../model/model.ts";
-import type { CheckpointQuery, CheckpointTx, StoredCheckpoint } from "../../../ports/ports.ts";
+import type { CheckpointQuery, CheckpointTx, StoredCheckpoint, StoredBytes } from "../../../ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
 import { choosePage, skewSql, sortByWriting } from "../../shared/written-order.ts";
 import { storedStep, type Step } from "../../shared/stored-step.ts";
@@ -21,7 +21,7 @@ import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import { table } from "./shared/rows.ts";
 import { isCurrent } from "./runs.ts";
-import { readStoredBytes } from "./stored-bytes.ts";
+import { BLOB_BYTES, CHECKPOINT_BYTES, countStoredBytes, WRITES_BYTES } from "../../shared/stored-bytes.ts";
 
 const CHECKPOINTS = table<Checkpoint>("checkpoints", CHECKPOINT_COLUMNS);
 
@@ -233,4 +233,12 @@ function readBlobs(db: Database, threadId: string, writes: readonly TaskWrites[]
     }
   }
   return blobs;
+}
+
+function readStoredBytes(db: Database, threadId: string): StoredBytes {
+  return countStoredBytes(db.sealing, {
+    checkpoints: db.all(`SELECT ${CHECKPOINT_BYTES} FROM checkpoints WHERE thread_id = ?`, threadId),
+    blobs: db.all(`SELECT ${BLOB_BYTES} FROM blobs WHERE thread_id = ?`, threadId),
+    writes: db.get(`SELECT ${WRITES_BYTES} FROM writes WHERE thread_id = ?`, threadId),
+  });
 }

@@ -17,7 +17,8 @@ import { createColdSql } from "../../client/cold-sql.ts";
 import type { Database, Row } from "../../client/database.ts";
 import { table } from "../shared/rows.ts";
 import { deleteDocuments } from "../search/search.ts";
-import { createDialect } from "./audit-search.ts";
+import type { AuditDialect } from "../../../cold/audit-search.ts";
+import { isMatch, buildMatch } from "../search/search-match.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
 
@@ -111,4 +112,20 @@ function readHead(db: Database): AuditHead {
 
 function toHead(row: Row): AuditHead {
   return { chain: Number(row["chain"]), count: Number(row["count"]), hash: String(row["hash"]) };
+}
+
+/** The threads of a few matching documents; with many, each entry of the window is looked up among them. */
+const FOUND = `(SELECT DISTINCT d.thread_id FROM search_words AS w CROSS JOIN search_documents AS d ON d.doc_id = w.rowid
+  WHERE w.search_words MATCH ?) AS f CROSS JOIN`;
+const IS_FOUND = isMatch("a.thread_id", "coalesce(a.interrupt_id, '')");
+
+function createDialect(db: Database): AuditDialect {
+  return {
+    matchWords(words) {
+      const { text = "", isFew = false } = buildMatch(db, words, null) ?? {};
+      const values = [text];
+      return { condition: { sql: IS_FOUND, values }, first: isFew ? { sql: FOUND, values } : null, isIndexed: isFew };
+    },
+    oneRow: ({ table, alias, key }) => `${table} AS ${alias} ON ${key}`,
+  };
 }
