@@ -6,6 +6,7 @@
 //   contract/erasure.4. A person is replaced on every page, a dry run only counts, and the chain verifies with an older anchor if
 //        each changed entry is noted: without the note it is a fault.
 //   contract/erasure.5. Of an erasure that has begun only the place changes, and nothing brings back one that has ended.
+//   contract/erasure.6. The erasure of a thread stands until its end, and a repeat of its start replaces it.
 //   contract/erasure.3. Items are found by one label of their namespace, whole, wherever it stands.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -103,6 +104,21 @@ export function erasureCases(open: OpenStorage): void {
       "x,a,k",
     ]);
     assert.equal(await storage.read((tx) => tx.countItemsLabelled("a")), 3);
+  });
+
+  test("the erasure of a thread stands until its end (contract/erasure.6)", async (t) => {
+    const storage = await open(t);
+    const [one, other] = [
+      { threadId: "a", isLimited: false, at: 1 },
+      { threadId: "b", isLimited: true, at: 2 },
+    ];
+    await storage.transaction(async (tx) => {
+      for (const erasure of [other, one, { ...one, at: 3 }]) await tx.putThreadErasure(erasure);
+      await tx.beginPersonErasure("zoe@example.com", BEGUN);
+    });
+    assert.deepEqual(await storage.read((tx) => tx.threadErasures()), [{ ...one, at: 3 }, other]);
+    await storage.transaction((tx) => tx.endThreadErasure("a"));
+    assert.deepEqual(await storage.read((tx) => tx.threadErasures()), [other]);
   });
 
   test("a person is replaced on every page, and the chain verifies (contract/erasure.4, contract/erasure.5)", async (t) => {
