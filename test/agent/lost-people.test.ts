@@ -4,6 +4,8 @@
 //   lost-people.3. A person and a key never share a name.
 //   lost-people.4. A link stays used, also where the mark is old and other marks came after it.
 //   lost-people.5. No reply to a signed-in person may be stored.
+//   lost-people.6. A read that waits ends with the key of its caller, also before its reply has begun.
+//   lost-people.7. A key limited to some assistants runs no other one, whatever state it writes.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -274,3 +276,59 @@ for (const path of PATHS) {
     assert.match(reply.headers.get("cache-control") ?? "", /no-store/, `${reply.status} ${reply.text.slice(0, 200)}`);
   });
 }
+
+const WAITS: readonly (readonly [name: string, start: (key: string) => Promise<string>])[] = [
+  [
+    "a request",
+    async (key) => {
+      const { body } = await send(keyed, "POST", "/requests", { payload: "Pay?" }, key);
+      return `/requests/${String(body["request_id"])}?wait=60`;
+    },
+  ],
+  [
+    "the end of a run",
+    async (key) => {
+      const { body: thread } = await send(keyed, "POST", "/threads", {}, key);
+      const path = `/threads/${String(thread["thread_id"])}/runs`;
+      const { body } = await send(keyed, "POST", path, { assistant_id: "slow", input: { waitMs: 600_000 } }, key);
+      return `${path}/${String(body["run_id"])}/join`;
+    },
+  ],
+];
+
+/** What the wait waits for. */
+async function endWait(path: string): Promise<Answer> {
+  const [, , id = ""] = (path.split("?")[0] ?? "").split("/");
+  if (path.startsWith("/requests")) return send(keyed, "POST", `/requests/${id}/answer`, { answer: "a secret" });
+  return send(keyed, "POST", path.replace("/join", "/cancel?wait=true"), {});
+}
+
+for (const [name, start] of WAITS)
+  test(`whoever waits for ${name} with a revoked key gets nothing (lost-people.6)`, async () => {
+    const { id, key } = await newKey(keyed, { name: `waiting${name.length}`, role: "operator" });
+    const path = await start(key);
+    const waiting = send(keyed, "GET", path, undefined, key);
+    for (let others = 0; others < 5; others++) await send(keyed, "GET", "/inbox"); // it waits by then
+    assert.equal((await send(keyed, "DELETE", `/keys/${id}`)).status, 204);
+    const ended = await endWait(path);
+    assert.ok(ended.status < 300, ended.text);
+    const { status, text } = await waiting;
+    assert.deepEqual([status, /secret|waitMs/.test(text)], [401, false], text);
+  });
+
+for (const make of ["a new thread with a state", "an edit of a new thread"])
+  test(`a key limited to one assistant runs no other one by ${make} (lost-people.7)`, async () => {
+    const { key } = await newKey(keyed, { name: `limited${make.length}`, role: "operator", assistants: ["echo"] });
+    const update = { values: { visited: ["forged"] }, as_node: "node_a" };
+    const supersteps = make.startsWith("a new") ? { supersteps: [{ updates: [update] }] } : {};
+    const body = { metadata: { graph_id: "compiled_breakpoints" }, ...supersteps };
+    const { body: thread } = await send(keyed, "POST", "/threads", body, key);
+    const threadId = String(thread["thread_id"]);
+    if (!("supersteps" in supersteps)) await send(keyed, "POST", `/threads/${threadId}/state`, update, key);
+    const { body: inbox } = await send(keyed, "GET", `/inbox?thread_id=${threadId}`, undefined, key);
+    const [item] = inbox["items"] as readonly { readonly id: string }[];
+    const answer = [{ thread_id: threadId, interrupt_id: item?.id }];
+    const refused = await send(keyed, "POST", "/inbox/answers", answer, key);
+    assert.match(refused.text, /does not include the assistant/);
+    assert.equal(statusIn((await send(keyed, "POST", "/inbox/answers", answer)).text), "answered");
+  });

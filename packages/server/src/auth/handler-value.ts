@@ -25,7 +25,7 @@ const NAMESPACE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Answers and requests make a run, so they have the members of one. */
-export function isRunEvent(event: AccessEvent): boolean {
+export function isRunEvent(event: string): boolean {
   return event === "threads:create_run" || event === "threads:answer" || event === "requests:create";
 }
 

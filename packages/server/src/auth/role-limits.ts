@@ -8,6 +8,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { isRunEvent } from "./handler-value.ts";
 import { toAssistantId } from "../model/built-in-assistant.ts";
 import type { Condition, RoleLimits, Scope } from "../model/model.ts";
 
@@ -67,11 +68,7 @@ export function scopeWithin(limits: RoleLimits, event: string, value: JsonObject
   if (resource === "keys" || event === "people:delete")
     throw new ApiError("forbidden", "Your access is limited to some objects, so you cannot manage keys and people.");
   const named = value["assistant_id"];
-  if (
-    assistants !== null &&
-    (event === "threads:create_run" || event === "requests:create") &&
-    typeof named === "string"
-  ) {
+  if (assistants !== null && isRunEvent(event) && typeof named === "string") {
     if (!assistants.includes(toAssistantId(named)))
       throw new ApiError("forbidden", `Your access does not include the assistant ${named}.`);
   }

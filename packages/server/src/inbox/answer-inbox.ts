@@ -4,6 +4,8 @@
 //   answer-inbox.2. A refusal on one thread does not affect the others.
 //   answer-inbox.3. Every answer gets a result: the run or the problem.
 //   answer-inbox.4. The new run keeps the assistant, config, context and breakpoints of the paused run.
+//   answer-inbox.5. A breakpoint that no run reached, in a state that somebody wrote, begins the first run of an assistant:
+//        the caller is asked for that one. Elsewhere access to the thread implies access to its assistant.
 import type { Remember } from "@holdpoint/api/policies.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
@@ -70,9 +72,11 @@ async function answerThread(
   const { caller } = inboxCall;
   const threadId = answers[0]?.threadId ?? "";
   try {
-    const scope = await chooseScope(inboxCall, threadId, answers);
+    const scope = await chooseScope(inboxCall, threadId, answers, null);
     const snapshot = await agent.storage.transaction((tx) => readSnapshot(tx, scope, threadId, answers));
     refuseMalformed(snapshot, answers, caller, agent.clock.now());
+    const assistantId = findFirstAssistant(snapshot);
+    if (assistantId !== null) await chooseScope(inboxCall, threadId, answers, assistantId);
     const policies = await remembered(agent, inboxCall, { snapshot, answers, reach: scope });
     const call = resumeCall(snapshot, answers, scope, inboxCall.idempotencyKey);
     const answered = (tx: AuditTx & PolicyTx): Promise<void> => storePolicies(tx, policies, { caller, via: "inbox" });
@@ -106,11 +110,18 @@ async function chooseScope(
   { scope, ask }: InboxCall,
   threadId: string,
   answers: readonly InboxAnswer[],
+  assistantId: string | null,
 ): Promise<Scope> {
   const resume = Object.fromEntries(answers.map((answer) => [answer.interruptId, answer.resume ?? null]));
-  const parts = { ids: { thread_id: threadId }, query: {}, body: { command: { resume } } };
+  const parts = { ids: { thread_id: threadId }, query: {}, body: { assistant_id: assistantId, command: { resume } } };
   const own = await ask("threads:answer", toAccessValue("threads:answer", parts));
   return scope === null ? own : [...scope, ...(own ?? [])];
+}
+
+/** answer-inbox.5. @returns null if a run asked */
+function findFirstAssistant({ items }: Pick<ThreadSnapshot, "items">): string | null {
+  const written = [...items.values()].find(({ runId }) => runId === "");
+  return written === undefined ? null : written.assistantId || written.graphId;
 }
 
 interface ThreadSnapshot {

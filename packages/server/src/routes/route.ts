@@ -3,6 +3,7 @@
 //   route.1. An unauthenticated caller is rejected before the body is read, and before any lookup.
 //   route.2. An operation acts only after the authorization of its event.
 //   route.3. A streamed reply ends with the access of its caller (while-admitted.ts).
+//   route.4. So does a read that waits, as long as its reply has not begun.
 import { isDeepStrictEqual } from "node:util";
 import {
   type AccessEvent,
@@ -12,6 +13,7 @@ import {
   parsePathIds,
   takesBody,
 } from "@holdpoint/api/operation.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
 import { chooseBodyBytesMax, checkMemberSizes } from "@holdpoint/api/member-size.ts";
 import { type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
@@ -24,7 +26,7 @@ import type { AgentContext } from "../context/context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
 import { requireInScope } from "./path-scope.ts";
-import { whileAdmitted } from "./while-admitted.ts";
+import { watchEnds, whileAdmitted } from "./while-admitted.ts";
 
 export interface Call<Query, Body> {
   readonly ids: Readonly<Record<string, string>>;
@@ -74,7 +76,12 @@ export function route<Query, Body>(
     if (admitted.scope !== null && !isRunEvent(event)) await requireInScope(agent, ids, admitted.scope);
     const isSame = async (now: Caller): Promise<boolean> =>
       isDeepStrictEqual((await admit(access, event, { ...call, caller: now })).scope, admitted.scope);
-    return checked(await act({ ...call, ...admitted, ask }), isSame); // route.2
+    if (method !== "get") return checked(await act({ ...call, ...admitted, ask }), isSame); // route.2
+    const hasEnded = watchEnds(access.changes, caller.name);
+    const reply = await act({ ...call, ...admitted, ask }).finally(hasEnded);
+    if (hasEnded() && !(await isSame(await access.authenticate({ ...request, isRecheck: true }))))
+      throw new ApiError("forbidden", "The access of the caller has changed meanwhile."); // route.4
+    return checked(reply, isSame);
   };
   return {
     operation,
