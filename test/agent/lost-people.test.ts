@@ -137,6 +137,39 @@ suite("votes (lost-people.1)", () => {
   }
 });
 
+/** Whoever has the name now reaches other threads only. */
+async function narrow(id: string, name: string, role: string): Promise<void> {
+  await newKey(keyed, { name, role, metadata: { region: "eu" } });
+  assert.equal((await send(keyed, "DELETE", `/keys/${id}`)).status, 204);
+}
+
+test("the vote of a key that was limited to other threads does not count (lost-people.1)", async () => {
+  const asked = await ask(keyed, TWO);
+  const { id, key } = await newKey(keyed, { name: "wide" });
+  assert.equal(await voteWith(keyed, key, asked), "pending");
+  await narrow(id, "wide", "reviewer");
+  assert.equal(await voteWith(keyed, ADMIN, asked), "pending");
+});
+
+test("the policy of a key answers while its name reaches the thread (lost-people.1)", async () => {
+  const { id, key } = await newKey(keyed, { name: "writer", role: "operator" });
+  const rule = { when: { "payload.question": { eq: "Policy?" } }, answer: { value: "yes" } };
+  const written = await send(keyed, "POST", "/policies", rule, key);
+  assert.equal(written.status, 201, written.text);
+  const readChannels = async (): Promise<unknown> => {
+    const { body: thread } = await send(keyed, "POST", "/threads", {});
+    const path = `/threads/${String(thread["thread_id"])}`;
+    const run = { assistant_id: "echo", input: { payload: { question: "Policy?" } } };
+    const { body } = await send(keyed, "POST", `${path}/runs`, run);
+    await send(keyed, "GET", `${path}/runs/${String(body["run_id"])}/join`);
+    const { body: trail } = await send(keyed, "GET", `${path}/audit`);
+    return (trail["items"] as readonly { readonly via?: string }[]).map(({ via }) => via);
+  };
+  assert.deepEqual(await readChannels(), ["policy"]);
+  await narrow(id, "writer", "operator");
+  assert.deepEqual(await readChannels(), []);
+});
+
 test("the vote of a revoked key at a breakpoint does not count, nor does any in a copy (lost-people.1)", async () => {
   const { body: assistant } = await send(keyed, "POST", "/assistants", {
     graph_id: "compiled_breakpoints",

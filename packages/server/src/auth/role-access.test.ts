@@ -103,3 +103,18 @@ for (const [now, { setting, stored = [], person = null }, all] of REACHES)
         const tx = { person: async () => person, keysNamed: async () => stored };
         assert.equal(await access.isCurrent?.(tx, { by: "ann", limits }), expected);
       });
+
+const ON_EMEA: readonly (readonly [who: string, found: Pick<Row, "stored" | "person">, rules: readonly object[]])[] = [
+  ["a key with limits", { stored: [{ ...buildStoredKey("reviewer"), limits: EMEA }] }, REVIEWS],
+  ["a person with limits", { person: personIn("finance") }, REVIEWS],
+  ["a person whose claims give a role with limits", { person: personIn("finance") }, BY_CLAIM],
+];
+
+for (const [who, { stored = [], person = null }, rules] of ON_EMEA)
+  test(`an earlier act of ${who} counts on the threads of the limits`, async () => {
+    const people = { path: "/auth/sign-in", rules: parseRoleRules(JSON.stringify(rules)) };
+    const access = createRoleAccess([], people, { keys: [], clock });
+    const tx = { person: async () => person, keysNamed: async () => stored };
+    const counts = (metadata: object) => access.isCurrent?.(tx, { by: "ann", metadata: { ...metadata } });
+    assert.deepEqual([await counts(EMEA.metadata), await counts({})], [true, false]);
+  });

@@ -6,10 +6,11 @@
 import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
-import type { Caller, Condition, Person, Role, RoleLimits, Vote } from "../model/model.ts";
-import type { Access, AccessChanges, AccessRequest, CredentialTx } from "../ports/ports.ts";
+import type { Caller, Condition, Person, Role, RoleLimits } from "../model/model.ts";
+import type { Access, AccessChanges, AccessRequest, CredentialTx, EarlierAct } from "../ports/ports.ts";
 import { createAccessChanges } from "./access-changes.ts";
 import { isLimited, NO_LIMITS, reachesAsFar, scopeWithin } from "./role-limits.ts";
+import { inScope } from "./scope.ts";
 import { findGrant, readsClaims, type RoleRule } from "./role-rules.ts";
 import { leastRole, listPermissions, roleMay } from "./roles.ts";
 
@@ -79,18 +80,20 @@ async function isCurrent(
     event,
   }: { readonly people: PeopleAccess | null; readonly holders: KeyHolders; readonly event: AccessEvent },
   tx: CredentialTx,
-  { by: name, via, limits }: Pick<Vote, "by" | "via"> & Pick<Caller, "limits">,
+  { by: name, via, limits, metadata }: EarlierAct,
 ): Promise<boolean> {
   if (people === null && via !== undefined) return true; // a contact: the notification file is its only directory
   const now = clock.now();
   const stored = (await tx.keysNamed(name)).filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
   const mayAnswer = (own: { readonly role: Role; readonly limits?: RoleLimits }): boolean =>
-    roleMay(own.role, event) && (limits === undefined || reachesAsFar(own.limits ?? NO_LIMITS, limits));
+    roleMay(own.role, event) &&
+    (limits === undefined || reachesAsFar(own.limits ?? NO_LIMITS, limits)) &&
+    (metadata === undefined || inScope(metadata, scopeWithin(own.limits ?? NO_LIMITS, event, {})));
   if ([...keys.filter((key) => key.name === name), ...stored].some(mayAnswer)) return true;
   const person = people === null ? null : await tx.person(name);
   if (people === null || person === null) return false;
   const { rules } = people;
-  if (readsClaims(rules)) return limits === undefined || rules.some(mayAnswer);
+  if (readsClaims(rules)) return (limits ?? metadata) === undefined || rules.some(mayAnswer);
   const grant = findGrant(rules, person.groups, person.email === null ? {} : { email: person.email });
   return grant !== null && mayAnswer(grant);
 }

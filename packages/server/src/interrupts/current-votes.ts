@@ -2,6 +2,7 @@
 // that is revoked, expired or no reviewer's any more must not decide by a vote from before; nor must a contact whom the
 // notification file does not name any more, and a person whose groups the rules of the question leave out by now. Groups
 // of the notification file count for votes from there only: such a vote stays with its person.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt, Vote } from "../model/model.ts";
 import { reviewRefusal, toCaller } from "../model/review/reviewers.ts";
 import type { Access, CredentialTx } from "../ports/ports.ts";
@@ -12,15 +13,16 @@ export interface Voters {
   readonly isContact: (name: string, item: Interrupt) => boolean;
 }
 
-/** @returns the interrupts without votes of names that may not answer any more */
+/** @param metadata of their thread @returns the interrupts without votes of names that may not answer any more */
 export async function dropLostVotes(
   { access, isContact }: Voters,
   tx: CredentialTx,
   interrupts: readonly Interrupt[],
+  metadata: JsonObject,
 ): Promise<readonly Interrupt[]> {
   const counts = async (item: Interrupt, vote: Vote): Promise<boolean> =>
     (vote.via !== "email" || isContact(vote.by, item)) &&
-    ((await access?.isCurrent?.(tx, vote)) ?? true) &&
+    ((await access?.isCurrent?.(tx, { ...vote, metadata })) ?? true) &&
     (await isStillReviewer(tx, item, vote));
   const current: Interrupt[] = [];
   for (const one of interrupts) {

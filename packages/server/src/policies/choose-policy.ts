@@ -1,7 +1,7 @@
 // Choice of a policy for one question.
 // Invariants:
-//   choose-policy.1. The author of a policy must still have the right to write it, and may answer the question as a
-//        person could: neither excluded nor left out of the assignees.
+//   choose-policy.1. The author of a policy must still have the right to write it, within limits that have the thread, and
+//        may answer the question as a person could: neither excluded nor left out of the assignees.
 //   choose-policy.2. Policies that fit and disagree answer nothing.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { inScope } from "../auth/scope.ts";
@@ -33,7 +33,7 @@ export async function choosePolicy(
   for (const policy of policies) {
     if (!fitsQuestion(policy, asked) || !inScope(asked.metadata, policy.reach)) continue;
     const answer = buildPolicyAnswer(policy, interrupt);
-    const answerer = answer === null ? null : await findAnswerer(agent, tx, policy, needsAdministrator(asked));
+    const answerer = answer === null ? null : await findAnswerer(agent, tx, policy, asked);
     if (answer === null || answerer === null || reviewRefusal(interrupt, answerer) !== null) continue;
     able.push({ policy, answerer, value: answer.value });
   }
@@ -47,14 +47,15 @@ async function findAnswerer(
   { access, configPolicies }: PolicyContext,
   tx: CredentialTx,
   policy: Policy,
-  asAdmin: boolean,
+  asked: AskedItem,
 ): Promise<Caller | null> {
   const { policyId, createdBy, isAdmin } = policy;
+  const asAdmin = needsAdministrator(asked);
   if (asAdmin && !isAdmin) return null;
   const nobody = { user: null, permissions: [], origin: { address: "", userAgent: null, policyId } };
   if (configPolicies.includes(policy)) return { ...nobody, name: CONFIG_AUTHOR };
   const event = asAdmin ? "policies:administrate" : "policies:create";
-  if ((await access?.isCurrent?.(tx, { by: createdBy }, event)) === false) return null;
+  if ((await access?.isCurrent?.(tx, { by: createdBy, metadata: asked.metadata }, event)) === false) return null;
   const person = await tx.person(createdBy);
   return { ...nobody, name: createdBy, ...(person === null ? {} : toCaller(person)) };
 }

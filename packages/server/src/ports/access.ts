@@ -44,13 +44,16 @@ export interface Access {
   findGrant?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
   /**
    * False for a vote of a person or a key that no longer exists, or no longer has the role to answer, or to
-   * cause the event: it does not count any more. With limits, also if whoever has the name now has others. Absent where handlers of the deployment decide.
+   * cause the event, on a thread with these metadata: it does not count any more. With limits, also if whoever has the
+   * name now has others. Absent where handlers of the deployment decide.
    */
-  isCurrent?(
-    tx: CredentialTx,
-    vote: Pick<Vote, "by" | "via"> & Pick<Caller, "limits">,
-    event?: AccessEvent,
-  ): Promise<boolean>;
+  isCurrent?(tx: CredentialTx, vote: EarlierAct, event?: AccessEvent): Promise<boolean>;
+}
+
+/** What somebody did before, under a name. */
+export interface EarlierAct extends Pick<Vote, "by" | "via">, Pick<Caller, "limits"> {
+  /** Of the thread that it is about. */
+  readonly metadata?: JsonObject;
 }
 
 /** Tells open streams of this process that the credentials of a caller may have ended. */

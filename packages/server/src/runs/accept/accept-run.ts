@@ -112,7 +112,7 @@ async function decide(agent: AgentContext, tx: AcceptTx, asked: StartRequest): P
   refuseOnRequest({ thread, graphId: assistant.graphId, intent: asked.intent, asksRequest });
   const { request, waits } = await inViewOfPause(agent, tx, thread, asked);
   const { start, snapshot } = request;
-  const withoutLost = (items: readonly Interrupt[]) => dropLostVotes(agent, tx, items);
+  const withoutLost = (items: readonly Interrupt[]) => dropLostVotes(agent, tx, items, thread.metadata);
   const current = { ...snapshot, known: await withoutLost(known) };
   const target = await chooseTarget(tx, thread, { ...request, snapshot: current, waits }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
