@@ -28,6 +28,20 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ],
   ["text", { text: "Hi" }, { role: "assistant", content: "Hi" }],
   ["text", { type: "text", content: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { kind: "text", text: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { block_type: "text", text: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { type: "text-plain", text: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { type: "text", content: { text: { value: "Hi" } } }, { role: "assistant", content: "Hi" }],
+  [
+    "text",
+    { guardContent: { text: { text: "Hi", qualifiers: ["query"] } } },
+    says({ type: "text", text: "Hi", qualifiers: ["query"] }),
+  ],
+  [
+    "text",
+    { citationsContent: { content: [{ text: "Hi" }], citations: [{ title: "t" }] } },
+    says({ type: "text", text: "Hi", citations: [{ title: "t" }] }),
+  ],
   ["text", { type: "output_text", text: "Hi", annotations: [] }, says({ type: "text", text: "Hi", annotations: [] })],
   ["reasoning", { text: "Let me see", thought: true }, thinks()],
   [
@@ -39,6 +53,12 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ["reasoning", { reasoning: "Let me see" }, thinks()],
   ["reasoning", { type: "thinking", thinking: "Let me see", signature: "s" }, thinks({ signature: "s" })],
   ["reasoning", { type: "reasoning", content: "Let me see" }, thinks()],
+  ["reasoning", { kind: "thinking", text: "Let me see" }, thinks()],
+  [
+    "reasoning",
+    { type: "reasoning", reasoning: "Let me see", details: [{ type: "text", text: "Let me see" }] },
+    thinks(),
+  ],
   ["reasoning", { type: "reasoning", summary: [{ type: "summary_text", text: "Let me see" }] }, thinks()],
   ["refusal", { type: "refusal", refusal: "No." }, says({ type: "refusal", refusal: "No." })],
   ["text", { type: "textBlock", text: "Hi" }, { role: "assistant", content: "Hi" }],
@@ -58,12 +78,18 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ["tool call", { toolUse: { toolUseId: "c1", name: "weather", input: ARGS } }, calls()],
   ["tool call", { type: "tool_use", id: "c1", name: "weather", input: ARGS }, calls()],
   ["tool call", { toolUseId: "c1", name: "weather", input: ARGS }, calls()],
+  ["tool call", { block_type: "tool_call", tool_call_id: "c1", tool_name: "weather", tool_kwargs: ARGS }, calls()],
   ["tool call", { type: "tool-call", toolCallId: "c1", toolName: "weather", input: ARGS }, calls()],
   ["tool call", { type: "tool_call", id: "c1", name: "weather", arguments: ARGS }, calls()],
   ["tool call", { functionCall: { id: "c1", name: "weather", args: ARGS } }, calls()],
   ["tool call", { function_call: { id: "c1", name: "weather", args: ARGS } }, calls()],
   ["tool call", { toolRequest: { ref: "c1", name: "weather", input: ARGS } }, calls()],
   ["tool call", { type: "function_call", call_id: "c1", name: "weather", arguments: '{"city":"Rome"}' }, calls()],
+  [
+    "tool call",
+    { type: "hosted_tool_call", id: "c1", name: "weather", arguments: '{"city":"Rome"}' },
+    { ...(calls() as JsonObject), tool_calls: [{ ...CALL, original_type: "hosted_tool_call" }] },
+  ],
   ["tool call", { tool_call: { id: "c1", tool_name: "weather", arguments: ARGS } }, calls()],
   [
     "tool call",
@@ -125,6 +151,12 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
     { type: "document", source: { type: "text", media_type: "text/plain", data: "abcd" } },
     says({ type: "file", source_type: "text", text: "abcd", mime_type: "text/plain" }),
   ],
+  ["media", { kind: "image-url", url: URL }, image(URL)],
+  ["media", { kind: "binary", media_type: "image/png", binary_content: "iVBORw==" }, image(PNG)],
+  ["media", { block_type: "image", image: "iVBORw==", image_mimetype: "image/png" }, image(PNG)],
+  ["media", { type: "image_content", image: URL }, image(URL)],
+  ["media", { type: "image", data: "iVBORw0KGgo=" }, image("data:image/png;base64,iVBORw0KGgo=")],
+  ["media", { type: "document_url", document_url: URL }, says({ type: "file", source_type: "url", url: URL })],
   ["media", { type: "input_image", file_id: "f1" }, says({ type: "image", source_type: "id", id: "f1" })],
   ["media", { type: "file", modality: "image", file_id: "f1" }, says({ type: "image", source_type: "id", id: "f1" })],
   ["", { type: "hologram", depth: 3 }, says({ type: "hologram", depth: 3 })],
@@ -168,6 +200,136 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ["", TALK.map((one) => JSON.stringify(one)), TALK],
   ["", [{ role: "user", content: JSON.stringify(CHAT) }], CHAT],
   ["", [{ role: "user", parts: [{ type: "text", content: JSON.stringify(CHAT) }] }], CHAT],
+  [
+    "",
+    [
+      { source: "user", models_usage: null, metadata: {}, content: "Hi", type: "TextMessage" },
+      { source: "assistant", models_usage: null, metadata: {}, content: "Hello", type: "TextMessage" },
+    ],
+    CHAT,
+  ],
+  [
+    "",
+    [
+      { content: "Be kind.", type: "SystemMessage" },
+      { content: "Hi", source: "user", type: "UserMessage" },
+      { content: "Hello", thought: null, source: "assistant", type: "AssistantMessage" },
+    ],
+    TALK,
+  ],
+  [
+    "",
+    [
+      { source: "helper", content: "Let me see", type: "ThoughtEvent" },
+      { source: "helper", content: [{ id: "c1", name: "weather", arguments: ARGS }], type: "ToolCallRequestEvent" },
+      { content: [{ call_id: "c1", name: "weather", content: "12 degrees" }], type: "ToolCallExecutionEvent" },
+      { source: "helper", content: "Hello", tool_calls: [CALL], type: "ToolCallSummaryMessage" },
+    ],
+    [
+      { name: "helper", ...(thinks() as JsonObject) },
+      { name: "helper", ...(calls() as JsonObject) },
+      result({ name: "weather" }),
+      { name: "helper", ...ANSWER, summary_of: { calls: [CALL], results: [] } },
+    ],
+  ],
+  ["", [{ role: "assistant", content: "", images: ["iVBORw0KGgo="] }], [image("data:image/png;base64,iVBORw0KGgo=")]],
+  [
+    "",
+    [
+      ["human", "Hi"],
+      ["ai", "Hello"],
+    ],
+    CHAT,
+  ],
+  ["", [{ _role: "assistant", _content: [{ text: "Hello" }], _name: null, _meta: {} }], [ANSWER]],
+  [
+    "",
+    [{ role: "assistant", additional_kwargs: {}, blocks: [{ block_type: "text", text: "Hello" }] }],
+    [{ ...ANSWER, additional_kwargs: {} }],
+  ],
+  [
+    "",
+    [{ role: "assistant", content: { format: 2, parts: [{ type: "text", text: "Hello" }], content: "Hello" } }],
+    [ANSWER],
+  ],
+  [
+    "",
+    [
+      {
+        role: "assistant",
+        parts: [
+          { type: "tool-weather", toolCallId: "c1", state: "output-available", input: ARGS, output: "12 degrees" },
+        ],
+      },
+    ],
+    [calls(), result({ name: "weather" })],
+  ],
+  [
+    "",
+    [
+      {
+        role: "assistant",
+        content: [
+          {
+            type: "tool-invocation",
+            toolInvocation: { state: "call", toolCallId: "c1", toolName: "weather", args: ARGS },
+          },
+        ],
+      },
+    ],
+    [{ role: "assistant", content: "", tool_calls: [{ ...CALL, state: "call" }] }],
+  ],
+  ["", [{ role: "assistant", content: null, refusal: "No." }], [says({ type: "refusal", refusal: "No." })]],
+  [
+    "",
+    [{ role: "assistant", content: "", tool_plan: "Let me see", tool_calls: [CALL] }],
+    [{ ...(thinks() as JsonObject), tool_calls: [CALL] }],
+  ],
+  [
+    "",
+    [
+      {
+        role: "assistant",
+        content: "Hello",
+        reasoning: "Let me see",
+        reasoning_details: [{ type: "reasoning.text", text: "Let me see" }],
+        tool_calls: [CALL],
+        additional_kwargs: { tool_calls: [CALL] },
+        raw: { choices: [{ message: { role: "assistant", content: "Hello" } }] },
+      },
+    ],
+    [
+      {
+        ...(says({ type: "reasoning", reasoning: "Let me see" }, { type: "text", text: "Hello" }) as JsonObject),
+        tool_calls: [CALL],
+      },
+    ],
+  ],
+  [
+    "",
+    [
+      {
+        role: "assistant",
+        content: null,
+        audio: { id: "a", data: "UklGRiQAAABXQVZF", transcript: "Hello" },
+      },
+    ],
+    [
+      says(
+        { type: "text", text: "Hello" },
+        { type: "audio", source_type: "base64", mime_type: "audio/wav", data: "UklGRiQAAABXQVZF", id: "a" },
+      ),
+    ],
+  ],
+  [
+    "",
+    [
+      { candidates: [{ content: { role: "model", parts: [{ text: "Hel" }] } }] },
+      { candidates: [{ content: { role: "model", parts: [{ text: "lo" }] } }] },
+    ],
+    [ANSWER],
+  ],
+  ["", [{ generated_text: "Hello" }], [ANSWER]],
   ["", [...CHAT, { type: "compaction", id: "i" }], [...CHAT, says({ type: "compaction", id: "i" })]],
   ["messages", { messages: TALK }, TALK],
   ["messages", { messages: TALK.map((one) => JSON.stringify(one)) }, TALK],
@@ -217,6 +379,25 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ["a text of Bedrock", { text: "Hello", usage: {}, finish_reason: "stop" }, [ANSWER]],
   ["a text of Bedrock", { results: [{ outputText: "Hello" }] }, [ANSWER]],
   ["a text of Bedrock", { generation: "Hello" }, [ANSWER]],
+  ["a text of Bedrock", { response: "Hello", done: true }, [ANSWER]],
+  ["a text of Bedrock", { finish_reason: "stop", content: "Hello", cached: false }, [ANSWER]],
+  [
+    "a text of Bedrock",
+    { finish_reason: "function_calls", content: [{ id: "c1", name: "weather", arguments: '{"city":"Rome"}' }] },
+    [calls()],
+  ],
+  [
+    "prompt",
+    { prompt: "Hi", images: ["iVBORw0KGgo="] },
+    [
+      says(
+        { type: "text", text: "Hi" },
+        { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+      ),
+    ],
+  ],
+  ["prompt", { inputs: "Hello" }, [ANSWER]],
+  ["chat_history", { preamble: "Be kind.", chat_history: [{ role: "USER", message: "Hi" }], message: "Hello" }, TALK],
   ["inputs, outputs", { outputs: { messages: CHAT } }, CHAT],
   [
     "inputs, outputs",

@@ -102,6 +102,83 @@ describe("usage", () => {
       { "output.value": JSON.stringify({ generation: "Hi", prompt_token_count: 100, generation_token_count: 20 }) },
       USAGE,
     ],
+    [
+      "watsonx's in its result",
+      {
+        "output.value": JSON.stringify({
+          results: [{ generated_text: "Hi", generated_token_count: 20, input_token_count: 100 }],
+        }),
+      },
+      USAGE,
+    ],
+    [
+      "Cohere's first chat API",
+      {
+        "output.value": JSON.stringify({
+          text: "Hi",
+          finish_reason: "COMPLETE",
+          meta: { tokens: { input_tokens: 100, output_tokens: 20 } },
+        }),
+      },
+      USAGE,
+    ],
+    [
+      "LlamaIndex's beside the message",
+      {
+        "output.value": JSON.stringify({
+          message: BODY,
+          additional_kwargs: { prompt_tokens: 100, completion_tokens: 20 },
+        }),
+      },
+      USAGE,
+    ],
+    ...["response_usage", "raw"].map((name): (typeof OWN)[number] => {
+      const usage = { input_tokens: 100, output_tokens: 20 };
+      const held = { ...BODY, [name]: name === "raw" ? { usage } : usage };
+      return [`a message with ${name}`, { "output.value": JSON.stringify(held) }, USAGE];
+    }),
+    [
+      "OpenAI Agents' details in lists",
+      {
+        "output.value": JSON.stringify({
+          output: [BODY],
+          usage: { inputTokens: 100, outputTokens: 20, totalTokens: 120, inputTokensDetails: [{ cached_tokens: 60 }] },
+        }),
+      },
+      wanted,
+    ],
+    [
+      "LangChain's details, which only the message has",
+      {
+        "output.value": JSON.stringify({
+          generations: [
+            [
+              {
+                text: "Hi",
+                message: {
+                  lc: 1,
+                  type: "constructor",
+                  id: ["AIMessage"],
+                  kwargs: { content: "Hi", usage_metadata: wanted },
+                },
+              },
+            ],
+          ],
+          llm_output: { token_usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } },
+        }),
+      },
+      wanted,
+    ],
+    [
+      "OpenRouter's with its cost",
+      {
+        "output.value": JSON.stringify({
+          choices: [{ message: BODY }],
+          usage: { prompt_tokens: 100, completion_tokens: 20, cost: 0.002 },
+        }),
+      },
+      { total_cost: 0.002, ...USAGE },
+    ],
     ["no tokens, and costs of 0", { "llm.cost.total": 0, "llm.cost.prompt": 0 }, undefined],
   ];
   for (const [name, attributes, becomes] of OWN)
@@ -212,6 +289,36 @@ describe("nothing twice", () => {
       "input.value": JSON.stringify({ input: TEXT, model: "text-embedding-3-small" }),
     },
     "the text alone": { ...FLAT, "input.value": TEXT },
+    "items behind instructions, which only the attributes have": {
+      ...FLAT,
+      "llm.input_messages.0.message.role": "system",
+      "llm.input_messages.0.message.content": "Be kind.",
+      "llm.input_messages.1.message.role": "user",
+      "llm.input_messages.1.message.content": TEXT,
+      "input.value": JSON.stringify([{ type: "message", role: "user", content: TEXT, id: "m1" }]),
+    },
+    "a response with the instructions of its request": {
+      "openinference.span.kind": "LLM",
+      "llm.input_messages.0.message.role": "system",
+      "llm.input_messages.0.message.content": TEXT,
+      "llm.output_messages.0.message.role": "assistant",
+      "llm.output_messages.0.message.content": "Hi",
+      "output.value": JSON.stringify({
+        object: "response",
+        instructions: TEXT,
+        output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi" }] }],
+      }),
+    },
+    "a prompt of OpenAI's completions": {
+      "openinference.span.kind": "LLM",
+      "llm.prompts.0.prompt.text": TEXT,
+      "input.value": JSON.stringify({ model: "m", prompt: TEXT }),
+    },
+    "an answer of OpenAI's completions": {
+      "openinference.span.kind": "LLM",
+      "llm.choices.0.completion.text": TEXT,
+      "output.value": JSON.stringify({ choices: [{ text: TEXT, index: 0 }] }),
+    },
     "another attribute in another form": {
       ...CHAT,
       "gen_ai.input.messages": JSON.stringify(MESSAGES),
@@ -318,6 +425,36 @@ describe("content", () => {
         run: { inputs: { input: text } },
       }),
     ),
+    {
+      name: "Azure's agents, each detail an event of its own",
+      span: {
+        attributes: CHAT,
+        events: [
+          {
+            name: "gen_ai.input.messages",
+            attributes: { "gen_ai.event.content": '[{"role":"user","parts":[{"type":"text","content":"Hi"}]}]' },
+          },
+          {
+            name: "gen_ai.output.messages",
+            attributes: {
+              "gen_ai.event.content": '[{"role":"assistant","parts":[{"type":"text","content":"Hello"}]}]',
+            },
+          },
+        ],
+      },
+      run: {
+        inputs: { messages: [{ role: "user", content: "Hi" }] },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }] },
+      },
+    },
+    {
+      name: "a choice with Gemini's content as JSON",
+      span: {
+        attributes: CHAT,
+        events: [{ name: "gen_ai.choice", attributes: { content: '{"role":"model","parts":[{"text":"Hello"}]}' } }],
+      },
+      run: { outputs: { messages: [{ role: "assistant", content: "Hello" }] } },
+    },
     {
       name: "a text that its sender calls one",
       span: { attributes: { "output.value": '{"a":1}', "output.mime_type": "text/plain" } },

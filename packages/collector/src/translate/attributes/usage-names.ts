@@ -56,6 +56,7 @@ export const COUNTS: readonly CountRow[] = [
       "candidates_token_count",
       "response_token_count",
       "generation_token_count",
+      "generated_token_count", // watsonx
       "eval_count",
       "tokens.output_tokens", // Cohere
       "output",
@@ -216,7 +217,8 @@ const LEVELS_MAX = 3;
 /** Leaves with their paths. */
 export function listLeaves(value: Json, path: string, levels: number): readonly (readonly [string, Json])[] {
   if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, one]): readonly (readonly [string, Json])[] =>
-    isObject(one) && levels > 1 ? listLeaves(one, `${path}${name}.`, levels - 1) : [[path + name, one]],
-  );
+  return Object.entries(value).flatMap(([name, given]): readonly (readonly [string, Json])[] => {
+    const one = Array.isArray(given) && given.length === 1 ? ((given as readonly Json[])[0] ?? null) : given; // OpenAI Agents
+    return isObject(one) && levels > 1 ? listLeaves(one, `${path}${name}.`, levels - 1) : [[path + name, one]];
+  });
 }

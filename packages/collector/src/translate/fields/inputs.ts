@@ -1,5 +1,5 @@
 // Inputs of a run. The table reads top to bottom; the first source with a result wins.
-import type { Json } from "@holdpoint/base/json/json.ts";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import {
   attributes,
   conversation,
@@ -27,7 +27,7 @@ import { notApplicable, TOOL_INPUTS } from "./tool-content.ts";
 import { markUsed } from "../messages/unheard-events.ts";
 import { isObject, toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { prependSystem } from "../forms/conversation.ts";
-import { mergeBody } from "./merged-body.ts";
+import { mergeBody, withoutParameters } from "./merged-body.ts";
 
 const SYSTEM = sources(
   "gen_ai.system_instructions",
@@ -225,11 +225,25 @@ function flattened({ facts, type }: Subject, family: "prompt" | "inputMessages",
 
 function flattenedPrompts(facts: Facts): Found | null {
   const prompts = joinItems(facts.family("prompts")).map((item) => onlyText(item, "prompt"));
-  if (prompts.length > 0) return found(prompts.length === 1 ? { prompt: prompts[0] ?? "" } : { prompts });
+  if (prompts.length > 0) {
+    const rest = restOfBody(facts, prompts);
+    return found(prompts.length === 1 ? { prompt: prompts[0] ?? "", ...rest } : { prompts, ...rest });
+  }
   const template = facts.text(TEMPLATE);
   if (template === "") return null;
   const variables = facts.value(VARIABLES);
   return found({ prompt: template, ...(variables === undefined ? {} : { variables: toJson(variables) }) });
+}
+
+/** What the request has beside the same prompts. */
+function restOfBody(facts: Facts, prompts: readonly Json[]): JsonObject {
+  const mark = facts.mark();
+  const body = facts.has(VALUE) ? toJson(facts.value(VALUE)) : null;
+  const { prompt, ...rest } = isObject(body) ? body : {};
+  const said = Array.isArray(prompt) ? prompt : [prompt];
+  if (prompt !== undefined && JSON.stringify(said) === JSON.stringify(prompts)) return withoutParameters(facts, rest);
+  facts.release(mark);
+  return {};
 }
 
 /** The variable that received the input names it. */

@@ -23,16 +23,30 @@ export function mergeBody(
   if (richer === null) facts.release(mark);
   if (richer === null) return conversation(messages);
   return found({
-    ...(as.role === "user" ? withoutParameters(facts, richer.rest) : renameUsage(richer).rest),
+    ...(as.role === "user" ? withoutParameters(facts, richer.rest) : withoutEcho(facts, renameUsage(richer).rest)),
     messages: richer.messages,
   });
+}
+
+/** A response of OpenAI's without the instructions and the tools of its request. */
+function withoutEcho(facts: Facts, response: JsonObject): JsonObject {
+  if (response["object"] !== "response") return response;
+  const { instructions, tools, ...rest } = response;
+  const mark = facts.mark();
+  const asked = facts.family("inputMessages").some(({ value }) => value === instructions);
+  facts.release(mark);
+  return {
+    ...rest,
+    ...(instructions === undefined || asked ? {} : { instructions }),
+    ...(tools === undefined || facts.familySize("tools") > 0 ? {} : { tools }),
+  };
 }
 
 const PARAMETERS = sources("llm.invocation_parameters");
 const MODEL_NAME = sources("llm.model_name");
 
 /** A request without the settings that the invocation parameters have anyway. */
-function withoutParameters(facts: Facts, request: JsonObject): JsonObject {
+export function withoutParameters(facts: Facts, request: JsonObject): JsonObject {
   if (Object.keys(request).length === 0) return request;
   const mark = facts.mark();
   const settings = toJson(facts.value(PARAMETERS));

@@ -58,7 +58,7 @@ const SOURCES: readonly ContentSource[] = [
       : markUsed(eventContent, readContent(unwrapValue(eventContent.completion), "output", type), "completion"),
   (subject) => flattened(subject, "completion"),
   (subject) => flattened(subject, "outputMessages", VALUE),
-  (subject) => flattened(subject, "choices"),
+  (subject) => flattened(subject, "choices", VALUE),
   ...ANSWERS,
   vectorsFound,
   attributes("output", "gcp.vertex.agent.llm_response"),

@@ -65,7 +65,7 @@ export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject 
     if (parts.length > 0)
       usage[side] = Object.fromEntries(parts.map(([{ name }, count]): [string, Json] => [name, plain(count)]));
   }
-  const all = withCosts(facts, usage);
+  const all = withCosts(facts, usage, body);
   return Object.keys(all).length === 0 ? null : all;
 }
 
@@ -115,6 +115,8 @@ const USAGE_PATHS: readonly (readonly string[])[] = [
   ["llmOutput", "tokenUsage"],
   ["llm_output", "token_usage"],
   ["meta", "usage"],
+  ["meta", "tokens"],
+  ["additional_kwargs"],
 ];
 const MESSAGE_PATHS: readonly (readonly string[])[] = [
   ["usage_metadata"],
@@ -123,6 +125,8 @@ const MESSAGE_PATHS: readonly (readonly string[])[] = [
   ["response_metadata", "usage"],
   ["response_metadata", "tokenUsage"],
   ["response_metadata", "token_usage"],
+  ["response_usage"],
+  ["raw", "usage"],
 ];
 
 /** The usage that the answer of a model's API has beside its messages, or in the first of them. */
@@ -131,25 +135,34 @@ function findUsage(outputs: JsonObject): JsonObject | null {
     const list = outputs[name];
     return Array.isArray(list) ? (list as readonly Json[])[0] : undefined;
   };
+  const whole = findCounts(outputs, USAGE_PATHS);
+  const ofMessage = findCounts(first("messages"), MESSAGE_PATHS);
+  if (whole !== null && ofMessage !== null && hasMore(ofMessage, whole)) return ofMessage;
   return (
-    findCounts(outputs, USAGE_PATHS) ??
-    findCounts(first("messages"), MESSAGE_PATHS) ??
-    findCounts(first("meta"), META) ??
-    findOwnCounts(outputs)
+    whole ?? ofMessage ?? findCounts(first("meta"), META) ?? findOwnCounts(outputs) ?? findOwnCounts(first("messages"))
   );
 }
 
+/** The same sums with more details: LangChain has them at the message only. */
+function hasMore(usage: JsonObject, than: JsonObject): boolean {
+  const [counts, others] = [readCounts(usage), readCounts(than)];
+  return counts.size > others.size && [...others].every(([row, count]) => counts.get(row) === count);
+}
+
 const META: readonly (readonly string[])[] = [["usage"]];
-/** Ollama, and Llama and Titan on Bedrock, have them among the members of their replies. */
+/** Ollama, Llama and Titan on Bedrock, and watsonx have them among the members of their replies. */
 const OWN_COUNTS = [
   "prompt_eval_count",
   "eval_count",
   "prompt_token_count",
   "generation_token_count",
   "inputTextTokenCount",
+  "input_token_count",
+  "generated_token_count",
 ];
 
-function findOwnCounts(outputs: JsonObject): JsonObject | null {
+function findOwnCounts(outputs: Json | undefined): JsonObject | null {
+  if (!isObject(outputs)) return null;
   const names = OWN_COUNTS.filter((name) => readCount(outputs[name] ?? null) !== undefined);
   return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, outputs[name] ?? null]));
 }
@@ -186,8 +199,11 @@ function readToolPrompts(facts: Facts, body: JsonObject | null): Count {
 const COUNTS_APART = "claude_code.";
 
 /** Single attributes, else an object of costs of Langfuse or MLflow. */
-function withCosts(facts: Facts, usage: JsonObject): JsonObject {
-  if (!facts.has(COST_SIGNS)) return usage;
+function withCosts(facts: Facts, usage: JsonObject, body: JsonObject | null = null): JsonObject {
+  if (!facts.has(COST_SIGNS)) {
+    const cost = body?.["cost"]; // OpenRouter
+    return typeof cost === "number" && cost > 0 ? { total_cost: cost, ...usage } : usage;
+  }
   const costs: Record<string, Json> = {};
   const before = facts.mark();
   for (const [name, from] of COSTS) {

@@ -36,8 +36,8 @@ export const BLOCK_FORMS: readonly BlockForm[] = [
   {
     name: "text",
     kind: "block",
-    types: spellType("text", "input_text", "output_text", "summary_text", "text_block"),
-    holders: [],
+    types: spellType("text", "input_text", "output_text", "summary_text", "text_block", "text_plain"),
+    holders: spell("guard_content", "citations_content"), // Bedrock
     read: readText,
   },
   {
@@ -84,6 +84,19 @@ const BY_NAME: ReadonlyMap<string, BlockForm> = new Map(BLOCK_FORMS.map((form) =
 export function readPart(part: Json): Part {
   if (typeof part === "string") return { kind: "block", value: { type: "text", text: part }, form: "text" };
   if (!isObject(part)) return unknown(part);
+  return readTyped(withType(part));
+}
+
+/** Pydantic AI, A2A and LlamaIndex name the type otherwise. */
+const TYPE_NAMES = ["kind", "block_type"];
+
+function withType(part: JsonObject): JsonObject {
+  if (part["type"] !== undefined) return part;
+  const name = TYPE_NAMES.find((one) => BY_TYPE.has(textMember(part, one)));
+  return name === undefined ? part : withRest({ type: part[name] ?? "" }, part, new Set([name]));
+}
+
+function readTyped(part: JsonObject): Part {
   const typed = BY_TYPE.get(textMember(part, "type"));
   const holder = Object.keys(part).find((name) => isHolder(part, name, typed));
   const form = typed ?? BY_HOLDER.get(holder ?? "") ?? tellForm(part);
@@ -126,10 +139,12 @@ const MIMES = spell("mime_type", "media_type", "content_type");
 function readText(part: JsonObject): JsonObject | null {
   if (part["thought"] === true) return readReasoning(part);
   const { content, text, type, ...rest } = part;
-  if (isObject(text) && typeof text["value"] === "string") {
-    const { value, ...beside } = text; // {value, annotations}, of OpenAI's Assistants
-    return withRest({ type: "text", text: value }, withRest(rest, beside, NONE), NONE);
-  }
+  const holder = isObject(text) ? HELD_TEXTS.find((name) => typeof text[name] === "string") : undefined;
+  if (isObject(text) && holder !== undefined)
+    return withRest({ type: "text", text: text[holder] ?? "" }, withRest(rest, text, new Set([holder])), NONE);
+  if (isObject(content) && content["text"] !== undefined) return readText(withRest(content, part, CONTENT)); // Azure's agents
+  const joined = Array.isArray(content) && content.length > 0 ? joinTexts(content as readonly Json[]) : null;
+  if (joined !== null) return withRest({ type: "text", text: joined }, part, CONTENT_AND_TYPE);
   if (content === undefined) {
     if (type === "text") return text === undefined ? { ...part, text: "" } : part;
     return { type: "text", text: text ?? "", ...rest };
@@ -142,6 +157,10 @@ function readText(part: JsonObject): JsonObject | null {
   };
 }
 
+/** {value, annotations} of OpenAI's Assistants, {text, qualifiers} of Bedrock's guardrails. */
+const HELD_TEXTS = ["value", "text"];
+const CONTENT: ReadonlySet<string> = new Set(["content"]);
+const CONTENT_AND_TYPE: ReadonlySet<string> = new Set(["content", "type"]);
 const THOUGHTS = ["content", "reasoning", "thinking", "text", ...spell("reasoning_text", "reasoning_content")];
 
 /** Also Bedrock's {reasoningText: {text, signature}} and the summary of OpenAI's Responses. */
@@ -152,6 +171,8 @@ function readReasoning(part: JsonObject): JsonObject {
   const given = take(part, used, THOUGHTS);
   if (given !== null && !isEmptyList(given)) {
     const text = Array.isArray(given) ? joinTexts(given as readonly Json[]) : given;
+    const { details } = part; // Mastra repeats the text
+    if (Array.isArray(details) && joinTexts(details as readonly Json[]) === text) used.add("details");
     return withRest({ type: "reasoning", reasoning: text ?? given }, part, used);
   }
   const { summary } = part;

@@ -7,7 +7,9 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { isCalls } from "./auto-gen.ts";
 import { prependSystem } from "./conversation.ts";
+import { joinChunks, readPairs } from "./written-lists.ts";
 import { withRest } from "./members.ts";
 import { isMessage, looksLikeMessages } from "./message-shapes.ts";
 import { listMessages } from "./messages.ts";
@@ -37,12 +39,13 @@ interface Envelope {
 /** Members of a request with its system prompt. */
 export const SYSTEM = spell("system", "system_prompt", "system_instruction", "system_instructions", "instructions");
 
-const INPUT_TEXT = spell("input_text");
+const PROMPTS = ["prompt", ...spell("input_text"), "inputs"];
 const TEXT_CALLS = spell("tool_calls");
-const INVOKED = ["completion", "generation", "generated_text", ...spell("output_text")];
+const INVOKED = ["completion", "generation", "generated_text", "response", ...spell("output_text")];
 const INVOKED_LISTS = ["results", "outputs"];
-/** Beside a text: it is a model's. */
+/** Beside a text or calls: they are a model's. */
 const ENDS = spell("finish_reason");
+const OF_ENDS = ["text", "content"];
 const AROUND: readonly string[] = ["inputs", "outputs", "input", "output", "request", "response", "body", "result"];
 
 export const ENVELOPES: readonly Envelope[] = [
@@ -53,7 +56,8 @@ export const ENVELOPES: readonly Envelope[] = [
   },
   { name: "contents (Gemini, ADK)", members: ["contents"], read: readContents },
   { name: "input items and instructions (OpenAI Responses)", members: ["input"], read: readInput },
-  { name: "prompt (AI SDK, Bedrock Invoke)", members: ["prompt", ...INPUT_TEXT], read: readPrompt },
+  { name: "prompt (AI SDK, Bedrock Invoke, Ollama, TGI)", members: PROMPTS, read: readPrompt },
+  { name: "chat_history and message (Cohere)", members: ["chat_history"], read: readHistory },
   { name: "items (LiveKit)", members: ["items"], read: (value) => readListUnder(value, "items", "user") },
   { name: "choices (OpenAI chat)", members: ["choices"], read: (value) => readReplies(value, "choices") },
   { name: "candidates (Gemini)", members: ["candidates"], read: (value) => readReplies(value, "candidates") },
@@ -71,7 +75,7 @@ export const ENVELOPES: readonly Envelope[] = [
   },
   { name: "text and calls (AI SDK, Mastra)", members: TEXT_CALLS, read: readTextAndCalls },
   {
-    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2), Dify",
+    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2), Dify, Ollama, TGI, AutoGen",
     members: [...INVOKED_LISTS, ...INVOKED, ...ENDS],
     read: readInvoked,
   },
@@ -88,7 +92,7 @@ const OPENED: ReadonlyMap<string, number> = ENVELOPES.reduce((opened, { members 
 export function readConversation(value: Json, as: Reading): Conversation | null {
   if (Array.isArray(value)) {
     const list = readTexts(innerList(value as readonly Json[]));
-    return looksLikeMessages(list) ? { messages: listMessages(list, as.role), rest: {} } : null;
+    return looksLikeMessages(list) ? { messages: listMessages(list, as.role), rest: {} } : readAnswers(list, as);
   }
   if (!isObject(value)) return null;
   let opened = 0;
@@ -103,7 +107,22 @@ export function readConversation(value: Json, as: Reading): Conversation | null 
 /** The only list in a list of one: LangChain's batches. */
 function innerList(value: readonly Json[]): readonly Json[] {
   const first = value[0];
-  return value.length === 1 && Array.isArray(first) ? (first as readonly Json[]) : value;
+  if (!Array.isArray(first)) return value;
+  const pairs = readPairs(value);
+  return pairs === null && value.length === 1 ? innerList(first as readonly Json[]) : (pairs ?? value);
+}
+
+/** Answers of a model that are no messages: texts of TGI, the chunks of a stream of Gemini's. */
+function readAnswers(list: readonly Json[], { isCall, role }: Reading): Conversation | null {
+  if (!isCall || role !== "assistant" || list.length === 0) return null;
+  if (!list.every(isObject)) return null;
+  if (list.every((one) => Array.isArray(one["candidates"]))) {
+    const chunks = list.flatMap((one) => readReplies(one, "candidates") ?? []);
+    const rest = chunks.map((one) => one.rest).reduce((all, one) => ({ ...all, ...one }), {});
+    return { messages: joinChunks(chunks.flatMap(({ messages }) => messages)), rest };
+  }
+  const texts = list.map((one) => (typeof one["generated_text"] === "string" ? openInvoked(one) : null));
+  return texts.every((one) => one !== null) ? { messages: texts, rest: {} } : null;
 }
 
 /** Messages, each as JSON text: an attribute has no lists of objects. */
@@ -168,11 +187,14 @@ function readContents(value: JsonObject, { role }: Reading): Conversation | null
   };
 }
 
+const MODELS = spell("model", "model_id");
+
 function readInput(value: JsonObject, as: Reading): Conversation | null {
   const { input } = value;
   const used = new Set(["input"]);
   if (typeof input === "string") {
-    const isRequest = typeof value["instructions"] === "string" || (as.isCall && typeof value["model"] === "string");
+    const isRequest =
+      typeof value["instructions"] === "string" || (as.isCall && MODELS.some((one) => typeof value[one] === "string"));
     if (!isRequest || input === "") return null;
     return buildConversation(value, used, withInstructions(value, used, listMessages(input, as.role)));
   }
@@ -181,7 +203,6 @@ function readInput(value: JsonObject, as: Reading): Conversation | null {
   return buildConversation(value, used, withInstructions(value, used, listMessages(list, as.role)));
 }
 
-const PROMPTS = ["prompt", ...INPUT_TEXT];
 const PROMPT_MEMBERS: ReadonlySet<string> = new Set(["prompt", "messages", ...SYSTEM]);
 
 function readPrompt(value: JsonObject, as: Reading): Conversation | null {
@@ -193,7 +214,39 @@ function readPrompt(value: JsonObject, as: Reading): Conversation | null {
     return buildConversation(value, used, withInstructions(value, used, listMessages(list, as.role)));
   const isAlone = Object.keys(value).every((one) => PROMPT_MEMBERS.has(one));
   if (typeof given !== "string" || given === "" || !(isAlone || as.isCall)) return null;
-  return buildConversation(value, used, withInstructions(value, used, listMessages(given, as.role)));
+  const { images } = value; // Ollama
+  if (!Array.isArray(images))
+    return buildConversation(value, used, withInstructions(value, used, listMessages(given, as.role)));
+  used.add("images");
+  const asked = listMessages({ role: as.role, content: given, images });
+  return buildConversation(value, used, withInstructions(value, used, asked));
+}
+
+const HISTORY_ROLES: ReadonlyMap<Json | undefined, string> = new Map([
+  ["USER", "user"],
+  ["CHATBOT", "assistant"],
+  ["SYSTEM", "system"],
+  ["TOOL", "tool"],
+]);
+const HISTORY: ReadonlySet<string> = new Set(["chat_history", "message", "preamble"]);
+const SAID: ReadonlySet<string> = new Set(["role", "message"]);
+
+/** {message, chat_history: [{role: "USER", message}], preamble}, of Cohere's first chat API. */
+function readHistory(value: JsonObject, { role }: Reading): Conversation | null {
+  const list = listIn(value, "chat_history");
+  const { message, preamble } = value;
+  if (
+    list === null ||
+    typeof message !== "string" ||
+    !list.every((one) => isObject(one) && HISTORY_ROLES.has(one["role"]))
+  )
+    return null;
+  const before = (list as readonly JsonObject[]).map((one) =>
+    withRest({ role: HISTORY_ROLES.get(one["role"]) ?? "", content: one["message"] ?? "" }, one, SAID),
+  );
+  const messages = listMessages([...before, { role, content: message }]);
+  const whole = typeof preamble === "string" && preamble !== "" ? prependSystem(messages, preamble) : messages;
+  return buildConversation(value, HISTORY, whole);
 }
 
 function readListUnder(value: JsonObject, name: string, role: Reading["role"]): Conversation | null {
@@ -267,15 +320,17 @@ function readInvoked(value: JsonObject, { isCall, role }: Reading): Conversation
   const replies = (listIn(value, list) ?? []).map((one) => (isObject(one) ? openInvoked(one) : null));
   if (replies.length > 0 && replies.every((one) => one !== null))
     return buildConversation(value, new Set([list]), replies);
-  const names = ENDS.some((one) => value[one] !== undefined) ? [...INVOKED, "text"] : INVOKED;
-  const name = names.find((one) => typeof value[one] === "string");
+  const hasEnd = ENDS.some((one) => value[one] !== undefined);
+  const names = hasEnd ? [...INVOKED, ...OF_ENDS] : INVOKED;
+  const calls = hasEnd && isCalls(value["content"]) ? value["content"] : null;
+  const name = calls === null ? names.find((one) => typeof value[one] === "string") : "content";
   if (name === undefined) return null;
   const used = new Set([name]);
-  const thought = takeThought(value, used);
-  return buildConversation(value, used, listMessages({ role, content: value[name] ?? "", ...thought }));
+  const said = calls === null ? { content: value[name] ?? "" } : { content: "", tool_calls: calls };
+  return buildConversation(value, used, listMessages({ role, ...said, ...takeThought(value, used) }));
 }
 
-const THOUGHTS = ["reasoning", ...spell("reasoning_text")];
+const THOUGHTS = ["reasoning", ...spell("reasoning_text"), "thought"];
 
 /** OpenRouter, the AI SDK and Mastra write the reasoning beside the text. */
 function takeThought(value: JsonObject, used: Set<string>): JsonObject {

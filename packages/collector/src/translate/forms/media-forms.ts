@@ -8,6 +8,7 @@ import { isObject } from "../attributes/plain-values.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { withRest } from "./members.ts";
 import { FORMATS } from "./media-formats.ts";
+import { mediaType } from "./media-type.ts";
 
 type Kind = "image" | "audio" | "video" | "file" | "";
 
@@ -15,7 +16,7 @@ type Kind = "image" | "audio" | "video" | "file" | "";
 const KINDS: ReadonlyMap<string, Kind> = new Map(
   (
     [
-      ["image", ["image", "image_url", "input_image", "output_image", "image_file", "image_block"]],
+      ["image", ["image", "image_url", "input_image", "output_image", "image_file", "image_block", "image_content"]],
       ["audio", ["audio", "input_audio", "output_audio", "audio_url"]],
       ["video", ["video", "input_video", "video_url", "video_block"]],
       ["file", ["document", "document_url", "document_block", "pdf"]],
@@ -34,9 +35,31 @@ const INNER: ReadonlySet<string> = new Set([
   ...spell("source", "s3_location", "input_audio", "binary"),
 ]);
 
-const MIMES = spell("mime_type", "media_type", "content_type");
-const URLS = spell("url", "uri", "file_uri", "remote_url", "image_url", "file_url", "audio_url", "video_url");
-const DATA = spell("content", "data", "base64", "bytes", "b64_json", "file_data", "image", "audio", "video", "media");
+const MIMES = spell("mime_type", "media_type", "content_type", "image_mimetype", "document_mimetype");
+const URLS = spell(
+  "url",
+  "uri",
+  "file_uri",
+  "remote_url",
+  "image_url",
+  "file_url",
+  "audio_url",
+  "video_url",
+  "document_url",
+);
+const DATA = spell(
+  "content",
+  "data",
+  "base64",
+  "bytes",
+  "b64_json",
+  "file_data",
+  "binary_content",
+  "image",
+  "audio",
+  "video",
+  "media",
+);
 const IDS = spell("file_id", "upload_file_id", "related_id", "id");
 const SOURCES: ReadonlySet<string> = new Set(["base64", "url", "file", "text", "bytes", "s3Location", "content", "id"]);
 const ADDRESS = /^(?:https?|data|gs|s3|file|attachment|blob|ftp):/i;
@@ -112,13 +135,18 @@ function writeMedia({ kind, mime, address, content, id, detail, isText }: Source
     return {
       type: "image_url",
       image_url: {
-        url: address || `data:${mime || "application/octet-stream"};base64,${content}`,
+        url: address || `data:${mime || readType(content)};base64,${content}`,
         ...(detail === "" ? {} : { detail }),
       },
     };
   if (address !== "") return { type: kind, source_type: "url", url: address };
   if (isText || !/^[\w+/=\s-]*$/.test(content)) return { type: kind, source_type: "text", text: content };
-  return { type: kind, source_type: "base64", mime_type: mime || "application/octet-stream", data: content };
+  return { type: kind, source_type: "base64", mime_type: mime || readType(content), data: content };
+}
+
+/** By its first bytes. */
+function readType(base64: string): string {
+  return mediaType("", base64) ?? "application/octet-stream";
 }
 
 function toKind(word: string): Kind {

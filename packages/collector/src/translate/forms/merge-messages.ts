@@ -14,8 +14,9 @@ import { readConversation, type Reading, type Conversation } from "./envelopes.t
 /** @param body a request, a response or a framework's state; null when it has no messages, or fewer */
 export function mergeConversation(flattened: readonly Json[], body: Json, as: Reading): Conversation | null {
   const read = readConversation(body, as);
-  if (read === null || read.messages.length < Math.max(flattened.length, 1)) return null;
+  if (read === null || read.messages.length === 0) return null;
   const missing = read.messages.length - flattened.length; // the first ones: system messages
+  if (missing < 0) return isBehindSystem(flattened, read.messages) ? mergeBehind(flattened, read) : null;
   const messages = read.messages.map((one, at) =>
     missing === 0
       ? joinMessage(flattened[at] ?? one, one)
@@ -24,6 +25,24 @@ export function mergeConversation(flattened: readonly Json[], body: Json, as: Re
         : joinMessage(one, flattened[at - missing] ?? one),
   );
   return { messages, rest: read.rest };
+}
+
+/** The flattened messages begin with instructions, which the body has elsewhere, and are the same ones after these. */
+function isBehindSystem(flattened: readonly Json[], messages: readonly Json[]): boolean {
+  const before = flattened.length - messages.length;
+  return flattened.every((one, at) => {
+    const role = isObject(one) ? one["role"] : null;
+    const other = messages[at - before];
+    return at < before ? role === "system" || role === "developer" : isObject(other) && other["role"] === role;
+  });
+}
+
+function mergeBehind(flattened: readonly Json[], { messages, rest }: Conversation): Conversation {
+  const before = flattened.length - messages.length;
+  return {
+    messages: flattened.map((one, at) => (at < before ? one : joinMessage(one, messages[at - before] ?? one))),
+    rest,
+  };
 }
 
 function joinMessage(message: Json, other: Json): Json {

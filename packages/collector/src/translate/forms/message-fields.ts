@@ -4,7 +4,7 @@ import { spell } from "../attributes/spellings.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
 import { take } from "./members.ts";
-import { toToolCall, joinCalls } from "./tool-forms.ts";
+import { toToolCall, joinCalls, splitToolPart } from "./tool-forms.ts";
 
 const CALL_IDS = spell("call_id", "tool_use_id", "tool_call_id", "id");
 
@@ -50,19 +50,19 @@ function readListed(given: Json): Json {
     : toToolCall(readPart(call).kind === "call" ? readPart(call).value : call);
 }
 
-const THOUGHTS = [...spell("reasoning_content", "reasoning_text"), "reasoning", "thinking"];
+const THOUGHTS = [...spell("reasoning_content", "reasoning_text", "tool_plan"), "reasoning", "thinking"];
 const FILES = ["files", "images"];
 
 /** The parts of a message; null when its content is plain or has the target form. */
 export function takeParts(message: JsonObject, used: Set<string>): readonly Part[] | null {
   const { content, text } = message;
   const given = asList(message["parts"]);
-  const own = given ?? readList(content) ?? readList(message["contents"]);
+  const own = given ?? readList(content) ?? readList(message["contents"]) ?? asList(message["blocks"]);
   const thought = THOUGHTS.find((name) => typeof message[name] === "string" && message[name] !== "");
   const said = content === undefined && given === null && typeof text === "string" ? text : null; // Dify
-  const files = FILES.flatMap((name) => readFiles(message, name, used));
+  const files = [...FILES.flatMap((name) => readFiles(message, name, used)), ...readSpoken(message, used)];
   if (own === null && thought === undefined && said === null && files.length === 0) return null;
-  const parts = (own ?? []).map(readPart);
+  const parts = (own ?? []).flatMap(splitToolPart).map(readPart);
   const isWritten =
     given === null && own === content && parts.every(({ kind, value }, at) => kind === "block" && value === own?.[at]);
   if (isWritten && thought === undefined && files.length === 0) return null;
@@ -73,6 +73,7 @@ export function takeParts(message: JsonObject, used: Set<string>): readonly Part
     parts.unshift(...(readList(content) ?? [content]).map(readPart)); // forms/messages.1
   }
   if (own !== null && own === message["contents"]) used.add("contents");
+  if (own !== null && own === message["blocks"]) used.add("blocks");
   if (own === null && content !== undefined && content !== null && content !== "") parts.unshift(readPart(content));
   if (said !== null) {
     used.add("text");
@@ -130,6 +131,23 @@ function readFiles(message: JsonObject, name: string, used: Set<string>): readon
   );
   if (!parts.every(({ form }) => form === "media")) return [];
   used.add(name);
+  return parts;
+}
+
+/** OpenAI's refusal and audio, which stand beside a content of null. */
+function readSpoken(message: JsonObject, used: Set<string>): readonly Part[] {
+  const { refusal, audio } = message;
+  const parts: Part[] = [];
+  if (typeof refusal === "string" && refusal !== "") {
+    used.add("refusal");
+    parts.push(readPart({ type: "refusal", refusal }));
+  }
+  if (isObject(audio) && typeof audio["data"] === "string") {
+    used.add("audio");
+    const { transcript = "", ...sound } = audio;
+    if (transcript !== "") parts.push(readPart(transcript));
+    parts.push(readPart({ type: "audio", ...sound }));
+  }
   return parts;
 }
 

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
+import { readAutoGen } from "./auto-gen.ts";
 import { readLangChain } from "./lang-chain.ts";
 
 /** True for a list of messages, blocks that can only belong to one, and items of other kinds between them. */
@@ -20,13 +21,14 @@ function isItem(item: Json): boolean {
 }
 
 const OF_MESSAGES = ["role", "content", "parts", "text", "message", "data", "kwargs"];
-const CONTENT = ["content", "parts", "text", ...spell("tool_calls", "function_call", "contents")];
+const CONTENT = ["content", "parts", "blocks", "text", ...spell("tool_calls", "function_call", "contents")];
 
 export function isMessage(item: Json): boolean {
   if (!isObject(item)) return false;
   if (typeof item["role"] === "string") return CONTENT.some((name) => item[name] !== undefined);
   if (Array.isArray(item["parts"]) || typeof item["event.name"] === "string") return true;
-  if (readLangChain(item) !== item) return true;
+  if (typeof item["_role"] === "string") return item["_content"] !== undefined;
+  if (readLangChain(item) !== item || readAutoGen(item) !== item) return true;
   const { message } = item;
   if (isObject(message)) return isMessage(message);
   return typeof item["type"] === "string" && (readBare(item) ?? ITEM).form !== ITEM.form;

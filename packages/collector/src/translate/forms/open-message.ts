@@ -2,6 +2,7 @@
 // constructor.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { readAutoGen } from "./auto-gen.ts";
 import { readLangChain } from "./lang-chain.ts";
 import { withRest } from "./members.ts";
 import { isMessage } from "./message-shapes.ts";
@@ -13,13 +14,80 @@ export function openMessage(item: JsonObject): JsonObject {
   if (typeof name === "string") return openEvent(item, name);
   if (item["role"] === undefined && (isObject(item["message"]) || isObject(item["content"])))
     return readLangChain(openReply(item) ?? item);
-  if (item["type"] === "message" && typeof item["role"] === "string") return withRest({}, item, TYPE);
+  if (typeof item["_role"] === "string") return openHaystack(item);
+  if (typeof item["role"] === "string") {
+    if (item["type"] === "message") return withRest({}, item, TYPE);
+    if (REPEATING.some((name) => item[name] !== undefined)) return withoutRepeats(item);
+  }
   const { content } = item;
-  if (isObject(content) && typeof content["message"] === "string") {
-    const { message, ...beside } = content; // {message, finish_reason}, of AgentCore
+  return isObject(content) ? openContent(item, content) : readAutoGen(readLangChain(item));
+}
+
+/** {message, finish_reason} of AgentCore, {format: 2, parts, content} of Mastra's memory. */
+function openContent(item: JsonObject, content: JsonObject): JsonObject {
+  if (typeof content["message"] === "string") {
+    const { message, ...beside } = content;
     return withRest({ ...item, content: message }, beside, NONE);
   }
-  return readLangChain(item);
+  const { parts, format, ...beside } = content;
+  if (!Array.isArray(parts) || typeof format !== "number") return readAutoGen(readLangChain(item));
+  const said = JSON.stringify(parts);
+  const more = Object.entries(beside).filter(([, value]) => !said.includes(JSON.stringify(value)));
+  return withRest({ ...item, content: parts }, Object.fromEntries(more), NONE);
+}
+
+const HAYSTACK: ReadonlySet<string> = new Set(["_role", "_content", "_name", "_meta"]);
+
+/** Haystack before 2.9. */
+function openHaystack(item: JsonObject): JsonObject {
+  const { _role: role = "", _content: content = "", _name: name = null, _meta: meta = null } = item;
+  return withRest({ role, content, name, meta }, item, HAYSTACK);
+}
+
+/** Members that say again what the message says. */
+const REPEATING = ["additional_kwargs", "reasoning_details", "raw"];
+
+/**
+ * Without the calls as the model's API wrote them, the texts of OpenRouter's details of a reasoning, and the choice of
+ * the raw answer (smolagents).
+ */
+function withoutRepeats(item: JsonObject): JsonObject {
+  const out: Record<string, Json> = { ...item };
+  const { additional_kwargs: additional, reasoning_details: details, raw, tool_calls: calls } = item;
+  const hasCalls = Array.isArray(calls) && calls.length > 0;
+  if (isObject(additional) && hasCalls && additional["tool_calls"] !== undefined)
+    putRest(out, "additional_kwargs", without(additional, "tool_calls"));
+  if (Array.isArray(details))
+    putRest(
+      out,
+      "reasoning_details",
+      (details as readonly Json[]).filter((one) => !isRepeated(one, item)),
+    );
+  if (isObject(raw) && isSaid(raw["choices"], item)) putRest(out, "raw", without(raw, "choices"));
+  return out;
+}
+
+function without(value: JsonObject, name: string): JsonObject {
+  return withRest({}, value, new Set([name]));
+}
+
+function putRest(out: Record<string, Json>, name: string, rest: Json): void {
+  if (Object.keys(rest as JsonObject).length > 0) out[name] = rest;
+  else delete out[name];
+}
+
+/** One choice, with the text of the message, and calls only if the message has some. */
+function isSaid(choices: Json | undefined, { content, tool_calls: calls }: JsonObject): boolean {
+  const choice = Array.isArray(choices) && choices.length === 1 ? (choices as readonly Json[])[0] : null;
+  const said = isObject(choice) ? choice["message"] : null;
+  if (!isObject(said) || said["content"] !== content) return false;
+  return !Array.isArray(said["tool_calls"]) || (Array.isArray(calls) && calls.length === said["tool_calls"].length);
+}
+
+function isRepeated(detail: Json, { reasoning, reasoning_content: content }: JsonObject): boolean {
+  if (!isObject(detail)) return false;
+  const said = detail["text"] ?? detail["summary"];
+  return said !== undefined && said !== null && said !== "" && (said === reasoning || said === content);
 }
 
 const TYPE: ReadonlySet<string> = new Set(["type"]);

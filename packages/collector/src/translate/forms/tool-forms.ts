@@ -6,7 +6,7 @@ import { take, withRest } from "./members.ts";
 
 const NAMES = spell("name", "tool_name");
 const NAMES_AND_FUNCTION = [...NAMES, "function"];
-const ARGUMENTS = spell("arguments", "args", "input", "parameters");
+const ARGUMENTS = spell("arguments", "args", "input", "parameters", "tool_kwargs");
 const CALL_IDS = spell("call_id", "id", "tool_call_id", "tool_use_id", "ref");
 const RESULT_IDS = spell("call_id", "tool_call_id", "tool_use_id", "id", "ref");
 const CONTENT = ["content"];
@@ -42,6 +42,7 @@ const FUNCTION_CALLS = spellType(
   "mcp_call",
   "mcp_tool_use",
   "tool_use_block",
+  "hosted_tool_call",
 );
 export const CALL_TYPES = [...FUNCTION_CALLS, ...BUILT_IN];
 export const RESULT_TYPES = spellType(
@@ -65,7 +66,15 @@ export const RESULT_TYPES = spellType(
 );
 /** Their type says more than that they are calls. */
 const NOTED_TYPES: ReadonlySet<string> = new Set(
-  spellType("custom", "custom_tool_call", "server_tool_call", "server_tool_use", "mcp_call", "mcp_tool_use"),
+  spellType(
+    "custom",
+    "custom_tool_call",
+    "server_tool_call",
+    "server_tool_use",
+    "mcp_call",
+    "mcp_tool_use",
+    "hosted_tool_call",
+  ),
 );
 const PLAIN_CALLS: ReadonlySet<string> = new Set(FUNCTION_CALLS.filter((name) => !NOTED_TYPES.has(name)));
 const NONE: ReadonlySet<string> = new Set();
@@ -156,6 +165,23 @@ export function tellTool(part: JsonObject): "call" | "result" | null {
 
 function hasAny(part: JsonObject, names: readonly string[]): boolean {
   return names.some((name) => part[name] !== undefined);
+}
+
+const INVOCATION: ReadonlySet<string> = new Set(["type", "toolInvocation"]);
+
+/** A call with its result in one part, of the AI SDK's messages for user interfaces → both. */
+export function splitToolPart(part: Json): readonly Json[] {
+  if (!isObject(part) || typeof part["type"] !== "string") return [part];
+  const inner = part["toolInvocation"];
+  const whole = isObject(inner) ? withRest(inner, part, INVOCATION) : part;
+  const { type: _type, state, toolCallId, toolName, input, args, output, result, errorText, ...rest } = whole;
+  if (typeof state !== "string" || toolCallId === undefined) return [part];
+  const tool = { toolCallId, toolName: toolName ?? part["type"].replace(/^tool-/, "") };
+  const call = { type: "tool-call", ...tool, input: input ?? args ?? {}, ...rest };
+  const answer = output ?? result ?? errorText;
+  if (answer === undefined) return [{ ...call, state }];
+  const failed = errorText === undefined ? {} : { status: "error" };
+  return [call, { type: "tool-result", ...tool, output: answer, ...failed }];
 }
 
 /** Joins the calls of one message: the same call, as a block and in a list, is one. */

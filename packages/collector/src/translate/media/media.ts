@@ -10,7 +10,7 @@
 import type { Attachment } from "../../shared/trace-run.ts";
 import { ATTACHMENTS_MAX, MEDIA_REFERENCE } from "../../shared/attachment-reference.ts";
 import { base64Runs, RUN_CHARS_MIN, unescaped } from "./base64-runs.ts";
-import { mediaType } from "./media-type.ts";
+import { mediaType } from "../forms/media-type.ts";
 
 export interface Media {
   /** @returns the text with references */

@@ -7,7 +7,7 @@ import { isObject, jsonWithin, plainAttributes } from "../attributes/plain-value
 import { withRest } from "../forms/members.ts";
 import { toToolCall } from "../forms/tool-forms.ts";
 
-const BODY = "gen_ai.event.content";
+export const EVENT_BODY = "gen_ai.event.content";
 
 /** Says nothing that the run does not. */
 const NOISE: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ function beside(fields: JsonObject, read: ReadonlySet<string>, message: JsonObje
   return Object.fromEntries(rest);
 }
 
-const BODY_ONLY: ReadonlySet<string> = new Set([BODY]);
+const BODY_ONLY: ReadonlySet<string> = new Set([EVENT_BODY]);
 
 /**
  * The whole body in one attribute (Semantic Kernel), or one attribute a field; the role is in the name when nowhere
@@ -43,14 +43,14 @@ const BODY_ONLY: ReadonlySet<string> = new Set([BODY]);
  */
 function messageOfEvent(event: SpanEvent, role: string): JsonObject {
   const fields = plainAttributes(event.attributes);
-  const body = jsonWithin(fields[BODY]);
+  const body = jsonWithin(fields[EVENT_BODY]);
   if (isObject(body)) return { role, ...body, ...beside(fields, BODY_ONLY, body) };
-  const { content, tool_calls: calls, [BODY]: _body, ...given } = fields;
+  const { content, tool_calls: calls, [EVENT_BODY]: _body, ...given } = fields;
   const message = {
     role: textMember(given, "role") || role,
     content: jsonWithin(content ?? body ?? ""),
     ...(calls === undefined ? {} : { tool_calls: jsonWithin(calls) }),
-    ...(content === undefined || body === null || body === "" || body === content ? {} : { [BODY]: body }),
+    ...(content === undefined || body === null || body === "" || body === content ? {} : { [EVENT_BODY]: body }),
   };
   return withRest(message, beside(given, NONE, message), NONE);
 }
@@ -71,7 +71,7 @@ const CALL_FIELD = /^tool_calls\.\d+\.(?:id|type|function\.name|function\.argume
 
 export function choiceOfEvent(event: SpanEvent): JsonObject {
   const fields = plainAttributes(event.attributes);
-  const body = jsonWithin(fields[BODY]);
+  const body = jsonWithin(fields[EVENT_BODY]);
   if (isObject(body) && isObject(body["message"]))
     return {
       ...body,
@@ -94,7 +94,7 @@ export function choiceOfEvent(event: SpanEvent): JsonObject {
   if (contentFrom !== undefined && message !== null && message !== "") read.delete("message");
   const turn: JsonObject = {
     role: textMember(message, "role") || textMember(fields, roleFrom ?? "role") || "assistant",
-    ...(isObject(message) ? message : { content: fields[contentFrom ?? ""] ?? message ?? "" }),
+    ...(isObject(message) ? message : readSaid(fields[contentFrom ?? ""] ?? message ?? "")),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
   return {
@@ -104,6 +104,12 @@ export function choiceOfEvent(event: SpanEvent): JsonObject {
     message: turn,
     ...(fields["tool.result"] === undefined ? {} : { tool_result: jsonWithin(fields["tool.result"]) }),
   };
+}
+
+/** Also Gemini's content as JSON text. */
+function readSaid(content: Json): JsonObject {
+  const inner = jsonWithin(content);
+  return isObject(inner) && Array.isArray(inner["parts"]) ? inner : { content };
 }
 
 /** Members that a choice has anyway. */

@@ -10,7 +10,7 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
 import { toJson, plainAttributes } from "../attributes/plain-values.ts";
-import { choiceOfEvent, isOfRecord, messagesOfEvent } from "./event-messages.ts";
+import { choiceOfEvent, EVENT_BODY, isOfRecord, messagesOfEvent } from "./event-messages.ts";
 import { rfc3339 } from "../../shared/rfc3339.ts";
 
 export interface SpanEventContent {
@@ -136,7 +136,7 @@ function takeContent(event: SpanEvent, eventContent: Gathered): boolean {
     eventContent.partEvents.push(["choices", event]);
   } else if (event.name === "gen_ai.content.prompt" && eventContent.prompt === null)
     takeSingle(event, eventContent, "prompt");
-  else if (event.name === DETAILS_EVENT) takeDetails(event, eventContent);
+  else if (event.name === DETAILS_EVENT || isDetail(event)) takeDetails(event, eventContent);
   else if (event.name === "tool.output" && eventContent.toolOutput === null) {
     eventContent.toolOutput = plainAttributes(event.attributes);
     eventContent.partEvents.push(["toolOutput", event]);
@@ -188,6 +188,11 @@ function findAttribute({ attributes }: SpanEvent, key: string): AttributeValue {
   return attributes.values[attributes.keys.lastIndexOf(key)] ?? null;
 }
 
+/** Azure's agents write each detail as the body of an event of its own. */
+function isDetail({ name, attributes }: SpanEvent): boolean {
+  return Object.hasOwn(DETAILS, name) && attributes.keys.includes(EVENT_BODY);
+}
+
 const DETAIL_ATTRIBUTES_MAX = 256;
 
 function takeDetails(event: SpanEvent, eventContent: Gathered): void {
@@ -196,7 +201,8 @@ function takeDetails(event: SpanEvent, eventContent: Gathered): void {
   let isReplaced = false; // by another event with the same key
   for (const [at, key] of event.attributes.keys.entries()) {
     const given = event.attributes.values[at] ?? null;
-    const name = Object.hasOwn(DETAILS, key) ? DETAILS[key] : undefined;
+    const detail = key === EVENT_BODY ? event.name : key;
+    const name = Object.hasOwn(DETAILS, detail) ? DETAILS[detail] : undefined;
     if (name === undefined) {
       if (key === "event.name") continue;
       if (eventContent.detailAttributes.some((one) => hasOther(one, key, given))) {

@@ -1,5 +1,5 @@
 // Media type: what the bytes of a message part are, by the part's own words or by their first bytes.
-import { FORMATS } from "../forms/media-formats.ts";
+import { FORMATS } from "./media-formats.ts";
 
 /** Also office documents, which a format tells apart. */
 const ZIP = "application/zip";
