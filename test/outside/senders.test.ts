@@ -1,5 +1,5 @@
 // Senders of today: unmodified instrumentations of test/collector/senders, each in a separate process, over a real
-// socket. Their dependencies are large (405 MB, of which Mastra and Genkit are 200), so they are a separate project.
+// socket. Their dependencies are large (650 MB, of which Mastra and Genkit are 200), so they are a separate project.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -50,6 +50,47 @@ function assertModelCall(run: AcceptedRun | undefined, model: string): void {
   assert.match(run.text, /"input_tokens":11,"output_tokens":7,"total_tokens":18/);
   assert.ok(run.text.includes(`"ls_model_name":"${model}"`), run.text);
 }
+
+interface Talk {
+  readonly system?: string;
+  /** undefined: the sender does not count it. */
+  readonly reasoning?: number | undefined;
+}
+
+/** The question, a call of the tool, its result and the answer: two model calls, and the tool's own run. */
+function assertWeatherTalk(runs: readonly AcceptedRun[], model: string, given: Talk = {}): void {
+  const { system, reasoning } = { system: "Be kind.", reasoning: 2, ...given };
+  const asked = [{ role: "system", content: system }, ASKED[1]];
+  const talks = runs.filter(isModelCall).toSorted((one, other) => placeOf(one).localeCompare(placeOf(other)));
+  assert.equal(talks.length, 2);
+  const [first, second] = talks.map(({ inputs, outputs }) => ({
+    asked: (inputs as { readonly messages: readonly Message[] }).messages,
+    said: (outputs as { readonly messages: readonly Message[] }).messages,
+  }));
+  assert.ok(first !== undefined && second !== undefined);
+  assert.deepEqual(first.asked, asked);
+  assert.deepEqual(second.asked.slice(0, 2), asked);
+  for (const { tool_calls: calls } of [first.said[0] ?? {}, second.asked[2] ?? {}]) {
+    const [call] = calls as readonly { readonly id: string; readonly function: unknown }[];
+    assert.deepEqual([call?.id, call?.function], [CALL.id, CALL.function]);
+  }
+  assert.deepEqual([second.asked[3]?.["role"], second.asked[3]?.["tool_call_id"]], ["tool", CALL.id]);
+  assert.match(JSON.stringify(second.asked[3]?.["content"]), /rain\W+true/);
+  assert.deepEqual([second.asked.length, second.said.length, second.said[0]?.["content"]], [4, 1, "It rains."]);
+  for (const { text } of talks) {
+    assert.match(text, /"input_tokens":11,"output_tokens":7,"total_tokens":18,"input_token_details":{"cache_read":3}/);
+    assert.equal(text.includes('"output_token_details":{"reasoning":2}'), reasoning === 2);
+    assert.ok(text.includes(`"ls_model_name":"${model}"`), text);
+    assert.equal(text.split("Weather in Paris?").length - 1, 1, text);
+  }
+  const tool = runs.find((run) => run.main["run_type"] === "tool");
+  assert.deepEqual([tool?.main["name"], tool?.inputs], ["weather", { city: "Paris" }]);
+  assert.match(JSON.stringify(tool?.outputs), /"rain":true/);
+}
+
+const placeOf = (run: AcceptedRun): string => String(run.main["dotted_order"]);
+
+type Message = Readonly<Record<string, unknown>>;
 
 const isModelCall = (run: AcceptedRun): boolean => run.main["run_type"] === "llm";
 
@@ -158,5 +199,46 @@ describe("senders of today", () => {
     assert.match(asking.text, /"city":"Paris"/);
     assert.equal(log?.main["parent_run_id"], asking.id);
     assert.match(String(runs.find((run) => run.main["name"] === "breaks")?.main["error"]), /no network/);
+  });
+
+  test("OpenAI Agents 0.20, traced by OpenInference 0.2: each turn has its model call, the tool is between them", async () => {
+    const runs = await collectRuns("openai-agents");
+    assertWeatherTalk(runs, "gpt-5-2026");
+    const parents = runs.filter(isModelCall).map(({ main }) => main["parent_run_id"]);
+    assert.equal(new Set(parents).size, 2);
+    for (const id of parents) assert.equal(runs.find((run) => run.id === id)?.main["name"], "turn");
+    const root = runs.find((run) => run.main["parent_run_id"] === undefined);
+    assert.deepEqual(root?.inputs, { messages: [ASKED[1]] });
+    assert.deepEqual(root.outputs, { text: "It rains." });
+  });
+
+  test("Google's ADK 2.0 for JavaScript: requests and responses of Gemini as messages", async () => {
+    const runs = await collectRuns("google-adk");
+    const system = 'You are an agent. Your internal name is "forecaster".\n\nBe kind.'; // ADK writes the first sentence
+    assertWeatherTalk(runs, "gemini-2.5-flash", { system });
+    assert.ok(runs.some((run) => run.main["name"] === "invoke_agent forecaster"));
+  });
+
+  test("Strands 1.19 for TypeScript: events as messages, in cycles below the agent", async () => {
+    const runs = await collectRuns("strands");
+    assertWeatherTalk(runs, "gpt-5", { reasoning: undefined });
+    const agent = runs.find((run) => run.main["name"] === "invoke_agent forecaster");
+    assert.deepEqual(agent?.inputs, { messages: ASKED });
+    assert.deepEqual(agent.outputs, {
+      messages: [{ role: "assistant", content: "It rains.", finish_reason: "endTurn" }],
+    });
+  });
+
+  test("OpenLIT 1.15: attributes and its event of the operation are one content", async () => {
+    const runs = await collectRuns("openlit");
+    assert.equal(runs.length, 1);
+    assertModelCall(runs[0], "gpt-5-2026");
+    assert.match(runs[0]?.text ?? "", /"cache_read":3/);
+  });
+
+  test("OpenTelemetry's own OpenAI instrumentation 0.19: log records are the content of their span", async () => {
+    const runs = await collectRuns("opentelemetry");
+    assert.equal(runs.length, 1);
+    assertModelCall(runs[0], "gpt-5-2026");
   });
 });
