@@ -8,7 +8,7 @@ import { systemClock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { createSharedTraceStore } from "@holdpoint/collector/traces/postgres/store.ts";
 import { addDays } from "@holdpoint/collector/traces/postgres/trace-tables.ts";
-import type { TraceSearch } from "@holdpoint/collector/traces/query.ts";
+import { EVERY_TRACE, type TraceSearch } from "@holdpoint/collector/traces/query.ts";
 import { changesOfBatch } from "@holdpoint/collector/traces/run-change.ts";
 import { createTraceStore, type TraceStore } from "@holdpoint/collector/traces/store.ts";
 import { openPlainDatabase, type PlainDatabase } from "../packages/server/src/storage/postgres/client/plain-sql.ts";
@@ -68,29 +68,11 @@ async function write(store: TraceStore, from: number, to: number): Promise<numbe
   return ((to - from) * 1000) / (performance.now() - began);
 }
 
-const ALL: TraceSearch = {
-  project: null,
-  name: null,
-  status: null,
-  words: [],
-  model: null,
-  tool: null,
-  threadId: null,
-  tag: null,
-  metadata: [],
-  latencyMin: null,
-  latencyMax: null,
-  from: null,
-  to: null,
-  limit: 50,
-  cursor: null,
-};
-
 type Read = (store: TraceStore, round: number) => Promise<unknown>;
 const list =
   (search: (round: number) => Partial<TraceSearch>): Read =>
   (store, round) =>
-    store.search({ ...ALL, ...search(round) });
+    store.search({ ...EVERY_TRACE, limit: 50, ...search(round) });
 
 const READS: Readonly<Record<string, Read>> = {
   "list, the newest 50": list(() => ({})),

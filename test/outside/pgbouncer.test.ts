@@ -8,7 +8,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "@holdpoint/base/clock.ts";
-import { ALL, names, post, run } from "@holdpoint/collector/traces/store.contract.ts";
+import { names, post, run } from "@holdpoint/collector/traces/store.contract.ts";
+import { EVERY_TRACE } from "@holdpoint/collector/traces/query.ts";
 import { createSharedTraceStore } from "@holdpoint/collector/traces/postgres/store.ts";
 import { openPlainDatabase } from "@holdpoint/server/storage/postgres/client/plain-sql.ts";
 import { Bench } from "../harness/faults/fault-server.ts";
@@ -62,7 +63,7 @@ test("the trace store stores and finds a run behind a pooler of transactions (pg
   await store.start();
   beforeDrop(() => Promise.resolve(store.stop()));
   await store.write(post(run(1, 1, { name: "behind" })));
-  assert.deepEqual(names((await store.search(ALL)).items), ["behind"]);
+  assert.deepEqual(names((await store.search(EVERY_TRACE)).items), ["behind"]);
 });
 
 test("a transaction behind a pooler has its limits, and leaves none to the next client (pgbouncer.2)", async () => {

@@ -1,6 +1,6 @@
 // Erasure of traces: those of a thread, or those that name a person, in pages.
 import { createPersonalNames, type PersonalNames } from "@holdpoint/base/personal-names.ts";
-import type { Cursor, TraceSearch } from "./query.ts";
+import { EVERY_TRACE, type Cursor } from "./query.ts";
 import type { TraceStore } from "./store.ts";
 
 export interface TraceErasure {
@@ -29,7 +29,7 @@ const READ_PAGE = 20;
 export async function eraseTraces(store: TraceStore, erasure: TraceErasure): Promise<ErasedTraces> {
   const { threadId, identifiers, cursor, dryRun } = erasure;
   const limit = identifiers === null ? PAGE : READ_PAGE;
-  const { items, next } = await store.search({ ...EVERY, threadId, limit, cursor });
+  const { items, next } = await store.search({ ...EVERY_TRACE, threadId, limit, cursor });
   const names = identifiers === null ? null : createPersonalNames(identifiers, "");
   let traces = 0;
   for (const { trace_id: id } of items) {
@@ -58,21 +58,3 @@ async function namesPerson(store: TraceStore, names: PersonalNames, traceId: str
   }
   return false;
 }
-
-const EVERY: TraceSearch = {
-  project: null,
-  name: null,
-  status: null,
-  words: [],
-  model: null,
-  tool: null,
-  threadId: null,
-  tag: null,
-  metadata: [],
-  latencyMin: null,
-  latencyMax: null,
-  from: null,
-  to: null,
-  limit: PAGE,
-  cursor: null,
-};

@@ -37,6 +37,24 @@ export interface TraceSearch {
   readonly cursor: Cursor | null;
 }
 
+export const EVERY_TRACE: TraceSearch = {
+  project: null,
+  name: null,
+  status: null,
+  words: [],
+  model: null,
+  tool: null,
+  threadId: null,
+  tag: null,
+  metadata: [],
+  latencyMin: null,
+  latencyMax: null,
+  from: null,
+  to: null,
+  limit: 100,
+  cursor: null,
+};
+
 /** The end of a page: newest first, and by id among equal start times. */
 export interface Cursor {
   readonly started: number;

@@ -5,8 +5,9 @@ import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { createKeyring, type Keyring } from "@holdpoint/base/keyring.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { changesOfBatch, type RunChange } from "./run-change.ts";
-import { ALL, names, post, run, uuid } from "./store.contract.ts";
+import { names, post, run, uuid } from "./store.contract.ts";
 import type { TraceStore } from "./store.ts";
+import { EVERY_TRACE } from "./query.ts";
 
 const CANARY = "canary5f2e";
 const makeRing = (...keys: readonly (readonly [string, number])[]): Keyring =>
@@ -55,8 +56,8 @@ export function testSealedTraces(name: string, create: (t: TestContext) => Promi
     for (const store of [first, second]) await store.write([...fill(1), ...fill(10)]);
     assert.equal(await readAll(second, 1), await readAll(first, 1));
     assert.ok((await readAll(second, 1)).includes(`${CANARY} spoken`));
-    assert.deepEqual((await second.search(ALL)).items, (await first.search(ALL)).items);
-    assert.match((await second.search(ALL)).items[0]?.input ?? "", new RegExp(CANARY));
+    assert.deepEqual((await second.search(EVERY_TRACE)).items, (await first.search(EVERY_TRACE)).items);
+    assert.match((await second.search(EVERY_TRACE)).items[0]?.input ?? "", new RegExp(CANARY));
     assert.ok((await plain.dump()).includes(CANARY));
     assert.ok(!(await sealed.dump()).includes(CANARY));
     await sealed.close();
@@ -73,9 +74,10 @@ export function testSealedTraces(name: string, create: (t: TestContext) => Promi
       { name: "run 1" },
       { status: "success" as const, tag: `${CANARY} tag` },
     ];
-    for (const filter of filters) assert.deepEqual(names((await store.search({ ...ALL, ...filter })).items), ["run 1"]);
-    assert.deepEqual((await store.search({ ...ALL, metadata: [["customer", "other"]] })).items, []);
-    const words = { ...ALL, words: ["asked"] };
+    for (const filter of filters)
+      assert.deepEqual(names((await store.search({ ...EVERY_TRACE, ...filter })).items), ["run 1"]);
+    assert.deepEqual((await store.search({ ...EVERY_TRACE, metadata: [["customer", "other"]] })).items, []);
+    const words = { ...EVERY_TRACE, words: ["asked"] };
     await assert.rejects(async () => store.search(words), { code: "search_off" });
     await at.close();
     const searched = await at.open(makeRing(K1), true);
@@ -139,7 +141,7 @@ export function testSealedTraces(name: string, create: (t: TestContext) => Promi
       () => again.attachment(uuid(10), "voice.wav"),
     ])
       await assert.rejects(async () => read(), { code: "sealed_value_unreadable" });
-    const { items } = await again.search(ALL);
+    const { items } = await again.search(EVERY_TRACE);
     const previews = new Map(items.map(({ trace_id: id, input }) => [id, input]));
     assert.match(previews.get(uuid(1)) ?? "", new RegExp(CANARY));
     assert.equal(previews.get(uuid(10)), null);

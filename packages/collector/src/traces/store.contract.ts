@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { queryWords } from "@holdpoint/api/text/search-words.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
-import type { TracePage, TraceSearch } from "./query.ts";
+import { EVERY_TRACE, type TracePage, type TraceSearch } from "./query.ts";
 import { changeOfRun, changesOfBatch, type RunChange } from "./run-change.ts";
 import type { TraceStore } from "./store.ts";
 
@@ -20,24 +20,6 @@ export type OpenTraceStore = (t: TestContext, limits?: { bytes?: number }) => Pr
 
 export const START = Date.parse("2026-01-01T00:00:00Z");
 export const MIB = 1024 * 1024;
-export const ALL: TraceSearch = {
-  project: null,
-  name: null,
-  status: null,
-  words: [],
-  model: null,
-  threadId: null,
-  tag: null,
-  tool: null,
-  metadata: [],
-  latencyMin: null,
-  latencyMax: null,
-  from: null,
-  to: null,
-  limit: 100,
-  cursor: null,
-};
-
 export const uuid = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 
 /** Run `n` of trace `trace`: the root if they are equal. */
@@ -147,7 +129,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     const usage = { usage_metadata: { input_tokens: 7, output_tokens: 3, total_cost: 0.5 }, ls_model_name: "m-1" };
     const failed = run(1, 3, { error: "broke", extra: { metadata: usage } });
     await store.write(post(run(1, 1, { name: "root" }), run(1, 2, { extra: { metadata: usage } }), failed));
-    const [trace] = (await store.search(ALL)).items;
+    const [trace] = (await store.search(EVERY_TRACE)).items;
     assert.deepEqual(trace && { ...trace, trace_id: undefined, start_us: undefined }, {
       trace_id: undefined,
       project: "tests",
@@ -174,12 +156,12 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     const { store } = await open(t);
     const { end_time: _end, ...begun } = run(1, 1);
     await store.write(post(begun));
-    assert.equal((await store.search({ ...ALL, status: "pending" })).items.length, 1);
+    assert.equal((await store.search({ ...EVERY_TRACE, status: "pending" })).items.length, 1);
     const outputs = { answer: 12345678901234567890n.toString(), deep: [{ a: null }] };
     await store.write([changeOfRun("patch", { end_time: "2026-01-01T00:00:02Z", outputs }, uuid(1))]);
     const shown = JSON.parse((await store.run(uuid(1))) ?? "null") as JsonObject;
     assert.deepEqual([shown["inputs"], shown["outputs"], shown["status"]], [{ question: 1 }, outputs, "success"]);
-    assert.equal((await store.search(ALL)).items[0]?.latency_us, 2_000_000);
+    assert.equal((await store.search(EVERY_TRACE)).items[0]?.latency_us, 2_000_000);
   });
 
   for (const [story, runs, told] of STORIES) {
@@ -188,7 +170,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
         const { store } = await open(t);
         if (order === "at once") await store.write(post(...runs));
         else for (const one of order === "backwards" ? runs.toReversed() : runs) await store.write(post(one));
-        const [trace] = (await store.search(ALL)).items;
+        const [trace] = (await store.search(EVERY_TRACE)).items;
         assert.deepEqual(
           trace && {
             status: trace.status,
@@ -207,7 +189,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     const { store } = await open(t);
     for (const [at, [inputs, input]] of PREVIEWS.entries()) {
       await store.write(post(run(10 * at + 10, 10 * at + 10, { inputs, name: String(at) })));
-      assert.equal((await store.search({ ...ALL, name: String(at) })).items[0]?.input, input);
+      assert.equal((await store.search({ ...EVERY_TRACE, name: String(at) })).items[0]?.input, input);
     }
   });
 
@@ -218,7 +200,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
       post(run(10, 11, { outputs: { text: ["on\nthe way"] } }), run(20, 20, { error: "a broken refund" })),
     );
     const found = async (q: string): Promise<number> =>
-      (await store.search({ ...ALL, words: queryWords(q) })).items.length;
+      (await store.search({ ...EVERY_TRACE, words: queryWords(q) })).items.length;
     const cases: readonly (readonly [string, number])[] = [
       ["cafe", 1],
       ["CAF way", 1],
@@ -265,17 +247,17 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
       [uuid(1), uuid(2), uuid(3)],
     );
     assert.deepEqual([await store.deleteTrace(uuid(1)), await store.deleteTrace(uuid(1))], [true, false]);
-    assert.deepEqual([await store.run(uuid(2)), (await store.search(ALL)).items.length], [null, 1]);
+    assert.deepEqual([await store.run(uuid(2)), (await store.search(EVERY_TRACE)).items.length], [null, 1]);
   });
 
   test(`${name}: children before their root, and a patch of an unknown run`, async (t) => {
     const { store } = await open(t);
     await store.write(post(run(1, 2)));
-    assert.equal((await store.search(ALL)).items[0]?.status, "incomplete");
+    assert.equal((await store.search(EVERY_TRACE)).items[0]?.status, "incomplete");
     const { dropped } = await store.write([changeOfRun("patch", { end_time: "2026-01-01T00:00:02Z" }, uuid(9))]);
     assert.equal(dropped, 1);
     await store.write(post(run(1, 1, { name: "late root" })));
-    const { items } = await store.search(ALL);
+    const { items } = await store.search(EVERY_TRACE);
     assert.deepEqual([names(items), items[0]?.status, items[0]?.runs], [["late root"], "success", 2]);
   });
 
@@ -299,7 +281,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
           const body = run(root, root + child, { outputs: { text }, extra, ...(failed ? { error: text } : {}) });
           await store.write([changeOfRun(patch ? "patch" : "post", body, null)]);
         }
-        const { items } = await store.search(ALL);
+        const { items } = await store.search(EVERY_TRACE);
         let [allRuns, tokens, errors] = [0, 0, 0];
         for (const { trace_id: id } of items) {
           const trace = JSON.parse((await store.trace(id)) ?? "null") as { readonly runs: readonly JsonObject[] };
@@ -352,7 +334,11 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
       [{ to: Date.parse("2026-01-02T00:00:00Z") * 1000 }, ["third", "Refund agent"]],
     ];
     for (const [search, expected] of cases) {
-      assert.deepEqual(names((await store.search({ ...ALL, ...search })).items), expected, JSON.stringify(search));
+      assert.deepEqual(
+        names((await store.search({ ...EVERY_TRACE, ...search })).items),
+        expected,
+        JSON.stringify(search),
+      );
     }
   });
 
@@ -362,7 +348,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     const seen: string[] = [];
     let cursor: TraceSearch["cursor"] = null;
     do {
-      const page: TracePage = await store.search({ ...ALL, limit: 10, cursor });
+      const page: TracePage = await store.search({ ...EVERY_TRACE, limit: 10, cursor });
       seen.push(...names(page.items));
       cursor = page.next;
       const at = { start_time: "2026-02-01T00:00:00Z", name: "newer" };
@@ -392,7 +378,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     });
     await store.write(post(run(1, 1), run(1, 2, usage(1)), run(1, 3, usage(2))));
     await store.write(post(run(1, 2, usage(0.5)), run(1, 3, usage(null))));
-    assert.equal((await store.search(ALL)).items[0]?.cost, 0.5);
+    assert.equal((await store.search(EVERY_TRACE)).items[0]?.cost, 0.5);
   });
 
   test(`${name}: one trace alone cannot fill the store: excess runs are dropped and counted (write.3)`, async (t) => {
@@ -408,7 +394,7 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     const { store } = await open(t);
     const hostile = { ...changeOfRun("post", run(1, 2), null), fields: { outputs: "{not json" } };
     await assert.rejects(() => store.write([...post(run(1, 1)), hostile]));
-    assert.deepEqual((await store.search(ALL)).items, []);
+    assert.deepEqual((await store.search(EVERY_TRACE)).items, []);
     assert.equal(await store.run(uuid(1)), null);
   });
 }

@@ -10,9 +10,10 @@ import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { openDatabase, VERSIONS } from "./database.ts";
-import { ALL, MIB, names, post, run, START, testTraceStore, uuid } from "./store.contract.ts";
+import { MIB, names, post, run, START, testTraceStore, uuid } from "./store.contract.ts";
 import { runRing as ring } from "../../../../test/fakes/keys.ts";
 import { createTraceStore } from "./store.ts";
+import { EVERY_TRACE } from "./query.ts";
 
 const log = createLog({ level: "error", json: true, secrets: [], now: () => START, write: () => undefined });
 
@@ -55,7 +56,7 @@ test("the least recently changed traces are deleted first, as a whole (write.3)"
   for (const trace of [10, 20, 30])
     await store.write(post(run(trace, trace, { name: `t${trace}` }), run(trace, trace + 1)));
   await store.write(post(run(10, 12))); // changes the first one again
-  assert.deepEqual(new Set(names((await store.search(ALL)).items)), new Set(["t10", "t30"]));
+  assert.deepEqual(new Set(names((await store.search(EVERY_TRACE)).items)), new Set(["t10", "t30"]));
   assert.equal(await store.run(uuid(21)), null);
   assert.deepEqual(store.totals().runs, 5);
 });
@@ -118,7 +119,7 @@ test("traces without a change for the maximum age are deleted", async (t) => {
   await at.store.write(post(run(20, 21)));
   at.now += 1;
   at.sweep();
-  assert.deepEqual(names((await at.store.search(ALL)).items), ["busy"]);
+  assert.deepEqual(names((await at.store.search(EVERY_TRACE)).items), ["busy"]);
   assert.deepEqual([await at.store.deleteTrace(uuid(20)), await at.store.deleteTrace(uuid(20))], [true, false]);
   assert.deepEqual(at.store.totals(), { runs: 0, bytes: 0 });
 });

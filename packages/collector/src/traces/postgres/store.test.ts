@@ -7,9 +7,10 @@ import { openPlainDatabase } from "../../../../server/src/storage/postgres/clien
 import { startPostgres } from "../../../../../test/harness/postgres/server.ts";
 import { runRing as ring } from "../../../../../test/fakes/keys.ts";
 import { newDatabase } from "../../../../../test/harness/postgres/databases.ts";
-import { ALL, MIB, names, post, run, START, testTraceStore, uuid } from "../store.contract.ts";
+import { MIB, names, post, run, START, testTraceStore, uuid } from "../store.contract.ts";
 import { migrateTraces } from "./trace-tables.ts";
 import { createSharedTraceStore } from "./store.ts";
+import { EVERY_TRACE } from "../query.ts";
 
 const DAY_MS = 86_400_000;
 const log = createLog({ level: "error", json: true, secrets: [], now: () => START, write: () => undefined });
@@ -56,7 +57,7 @@ test("several processes write one trace at once, and its sums are those of its r
   await Promise.all(uploads.flat());
   for (const store of stores)
     assert.deepEqual(
-      (await store.search(ALL)).items.map(({ runs }) => runs),
+      (await store.search(EVERY_TRACE)).items.map(({ runs }) => runs),
       [30, 30],
     );
   const { runs, traces } = await first.sumBytes();
@@ -76,7 +77,7 @@ test("of several words the index finds the rarest, and the common ones are looke
   };
   Object.assign(sql, { all: record });
   const find = async (...words: string[]): Promise<readonly unknown[]> => {
-    const { items } = await store.search({ ...ALL, words });
+    const { items } = await store.search({ ...EVERY_TRACE, words });
     return [items.length, asked.at(-1)];
   };
   assert.deepEqual(await find("order", "walrus"), [1, ["'walrus':*", "'order':*"]]);
@@ -95,7 +96,7 @@ test("a day goes as a whole after its last change, and a trace that goes on keep
     const before = at.sweep;
     at.sweep();
     while (at.sweep === before) await new Promise((resolve) => setImmediate(resolve));
-    return names((await at.store.search(ALL)).items).toSorted();
+    return names((await at.store.search(EVERY_TRACE)).items).toSorted();
   };
   at.now = START + 3 * DAY_MS - 1;
   assert.deepEqual(await swept(), ["kept", "old"]);
@@ -119,7 +120,7 @@ test("without its database a write is refused, and the store says so until one s
   assert.match(store.problem() ?? "", /Nothing was written/);
   await server.start();
   await store.write(post(run(1, 1)));
-  assert.deepEqual([store.problem(), (await store.search(ALL)).items.length], [null, 1]);
+  assert.deepEqual([store.problem(), (await store.search(EVERY_TRACE)).items.length], [null, 1]);
 });
 
 test("a database of a newer version stays untouched (trace-tables.3)", async (t) => {
@@ -136,5 +137,5 @@ test("texts that PostgreSQL cannot hold read back as sent", async (t) => {
   );
   const shown = JSON.parse((await store.run(uuid(1))) ?? "{}") as { readonly inputs?: unknown; readonly name?: string };
   assert.deepEqual([shown.inputs, shown.name], [odd, odd.text]);
-  assert.equal((await store.search({ ...ALL, metadata: [["odd", odd.text]], tag: odd.text })).items.length, 1);
+  assert.equal((await store.search({ ...EVERY_TRACE, metadata: [["odd", odd.text]], tag: odd.text })).items.length, 1);
 });

@@ -6,26 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { ThreadQuery } from "../../../ports/ports.ts";
 import { threadRecord } from "../../../model/testkit.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { ReadCall } from "../../shared/long-reads.ts";
 import { createSqliteStorage } from "../storage.ts";
+import { ALL } from "../../contract/samples.contract.ts";
 import { createReader, type ReaderOptions } from "./reader.ts";
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
 const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };
-const ALL: ThreadQuery = {
-  scope: null,
-  ids: null,
-  status: null,
-  metadata: null,
-  limit: 100,
-  offset: 0,
-  search: [],
-  sortBy: "created_at",
-  descending: true,
-};
 
 function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-reader-"));
