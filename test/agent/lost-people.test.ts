@@ -5,6 +5,7 @@
 //   lost-people.4. A link stays used, also where the mark is old and other marks came after it.
 //   lost-people.5. No reply to a signed-in person may be stored.
 //   lost-people.6. A read that waits ends with the key of its caller, also before its reply has begun.
+//   lost-people.8. A stream ends when its thread leaves the limits of its caller.
 //   lost-people.7. A key limited to some assistants runs no other one, whatever state it writes.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -364,4 +365,23 @@ for (const make of ["a new thread with a state", "an edit of a new thread"])
     const refused = await send(keyed, "POST", "/inbox/answers", answer, key);
     assert.match(refused.text, /does not include the assistant/);
     assert.equal(statusIn((await send(keyed, "POST", "/inbox/answers", answer)).text), "answered");
+  });
+
+for (const [name, at] of [
+  ["a thread", (thread: string) => `${thread}/stream`],
+  ["a run", (thread: string, run: string) => `${thread}/runs/${run}/stream`],
+  ["a run of any thread", (_thread: string, run: string) => `/runs/${run}/stream`],
+] as const)
+  test(`the stream of ${name} ends when the thread goes to others (lost-people.8)`, async () => {
+    const limited = { name: `europe${name.length}`, role: "operator", metadata: { region: "eu" } };
+    const [{ key }, twin] = [await newKey(keyed, limited), await newKey(keyed, limited)];
+    const thread = `/threads/${String((await send(keyed, "POST", "/threads", {}, key)).body["thread_id"])}`;
+    const slow = { assistant_id: "slow", input: { waitMs: 600_000 } };
+    const run = String((await send(keyed, "POST", `${thread}/runs`, slow, key)).body["run_id"]);
+    const { body } = await fetch(`${keyed.url}${at(thread, run)}`, { headers: { "x-api-key": key } });
+    const reading = new Response(body).text();
+    assert.equal((await send(keyed, "PATCH", thread, { metadata: { region: "us" } })).status, 200);
+    await send(keyed, "DELETE", `/keys/${twin.id}`); // every open stream of the name is checked now
+    await assert.rejects(reading, /terminated/);
+    await send(keyed, "POST", `${thread}/runs/${run}/cancel`, {});
   });

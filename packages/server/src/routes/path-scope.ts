@@ -2,6 +2,7 @@
 import type { Ask, Reach } from "../auth/authorize.ts";
 import type { AgentContext } from "../context/context.ts";
 import { findAssistant, namesBuiltIn } from "../threads/assistants/assistants.ts";
+import { threadOfRun } from "../runs/accept/stateless-runs.ts";
 import { requireCron } from "../runs/crons/crons.ts";
 import type { Scope } from "../model/model.ts";
 import type { ThreadTx } from "../ports/ports.ts";
@@ -24,6 +25,17 @@ export async function requireInScope(
     if (ids["cron_id"] !== undefined) await requireCron(tx, ids["cron_id"], scope);
     if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], { scope });
   });
+}
+
+/** As above, for a stream that is open: its thread may have another owner by now. A run without a thread is looked up. */
+export async function requireStillInScope(
+  agent: AgentContext,
+  ids: Readonly<Record<string, string>>,
+  scope: Scope,
+): Promise<void> {
+  if (scope === null) return;
+  await requireInScope(agent, ids, scope);
+  if (ids["run_id"] !== undefined && ids["thread_id"] === undefined) await threadOfRun(agent, scope, ids["run_id"]);
 }
 
 /** @throws {ApiError} `thread_not_found` (authorize.1) */

@@ -2,7 +2,7 @@
 // Invariants:
 //   route.1. An unauthenticated caller is rejected before the body is read, and before any lookup.
 //   route.2. An operation acts only after the authorization of its event.
-//   route.3. A streamed reply ends with the access of its caller (while-admitted.ts).
+//   route.3. A streamed reply ends with the access of its caller (while-admitted.ts), also if its thread left the scope.
 //   route.4. So does a read that waits, as long as its reply has not begun.
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -25,7 +25,7 @@ import { readOrigin } from "../auth/request-origin.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
-import { requireInScope } from "./path-scope.ts";
+import { requireInScope, requireStillInScope } from "./path-scope.ts";
 import { watchEnds, whileAdmitted } from "./while-admitted.ts";
 
 export interface Call<Query, Body> {
@@ -74,8 +74,10 @@ export function route<Query, Body>(
     const admitted = await admit(access, event, call);
     if (addsTo(operation)) takeCalls(agent, caller, body);
     if (admitted.scope !== null && !isRunEvent(event)) await requireInScope(agent, ids, admitted.scope);
-    const isSame = async (now: Caller): Promise<boolean> =>
-      isDeepStrictEqual((await admit(access, event, { ...call, caller: now })).scope, admitted.scope);
+    const isSame = async (now: Caller): Promise<boolean> => {
+      await requireStillInScope(agent, ids, admitted.scope);
+      return isDeepStrictEqual((await admit(access, event, { ...call, caller: now })).scope, admitted.scope);
+    };
     if (method !== "get") return checked(await act({ ...call, ...admitted, ask }), isSame); // route.2
     const hasEnded = watchEnds(access.changes, caller.name);
     const reply = await act({ ...call, ...admitted, ask }).finally(hasEnded);
