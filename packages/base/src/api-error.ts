@@ -1,7 +1,7 @@
 // API errors: one table of codes, one class.
 // Invariants:
-//   api-error.1. Every refusal has a code of this table; docs/reference/errors.md lists exactly these codes
-//        (test/project/docs.test.ts).
+//   - Every refusal has a code of this table; docs/reference/errors.md lists exactly these codes
+//     (test/project/docs.test.ts).
 //   api-error.2. Each code has one status, wherever it is thrown. The exception is HandlerRefusal: a handler of the
 //        user chooses its own status.
 

@@ -1,7 +1,7 @@
 // Build: the console's sources → files that any HTTP server can serve. `node console/build.ts <folder>`.
 // Invariants:
-//   build.1. No downloads: everything comes from this repository and node_modules.
-//   build.2. The build is reproducible: the same sources give the same bytes.
+//   - No downloads: everything comes from this repository and node_modules.
+//   - The build is reproducible: the same sources give the same bytes.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";

@@ -1,7 +1,7 @@
 // Trace tree: places the spans of one trace. assemble.ts applies the time limits. A span gets its place together with
 // its parent; until then it waits at the parent's node, which may itself be unknown. Invariants:
 //   trace-tree.1. A place is final: a late ancestor gets its own place and moves no other span.
-//   trace-tree.2. Every placed run keeps dotted-order.1–5, because its order joins the placed nodes up to the one root.
+//   - Every placed run keeps dotted-order.1–5, because its order joins the placed nodes up to the one root.
 //   trace-tree.3. One span has the trace's own id: the first root. Later roots become its children.
 //   trace-tree.4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
 //   trace-tree.6. A trace at the backend has a root. When the parent of a span does not come in time, an added run

@@ -1,5 +1,5 @@
 // Explain: `holdpoint collector explain` translates the spans of a file and names the destination of every attribute.
-// Invariant explain.1: the command sends nothing and stores nothing.
+// The command sends nothing and stores nothing.
 import { readFile } from "node:fs/promises";
 import { decode, decompress } from "../receive/decode-body.ts";
 import { skipMark } from "../otlp/byte-order-mark.ts";

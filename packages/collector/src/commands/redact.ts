@@ -1,5 +1,5 @@
 // Redact: `holdpoint collector redact` applies the rules of RULES_FILE to a file of OTLP.
-// Invariant redact.4: the command sends nothing, and its report names places and rules, never a value.
+// The command sends nothing, and its report names places and rules, never a value.
 import { readFile } from "node:fs/promises";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { skipMark } from "../otlp/byte-order-mark.ts";

@@ -3,7 +3,7 @@
 //   forward-store.1. A segment is removed only when no request in it is needed.
 //   forward-store.2. The file of cursors is replaced whole. After a crash it may be behind: destinations get the requests
 //        since then twice, and none is lost.
-//   forward-store.3. Segments hold no key of a sender.
+//   - Segments hold no key of a sender.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";

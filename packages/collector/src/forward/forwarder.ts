@@ -11,7 +11,7 @@
 // Invariants:
 //   forwarder.1. In durable mode a request that was acknowledged reaches every destination at least once, across crashes,
 //        unless the limit of the queue takes it away, which is counted.
-//   forwarder.2. A destination that is slow or away delays neither the others, nor uploads, nor senders.
+//   - A destination that is slow or away delays neither the others, nor uploads, nor senders.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";

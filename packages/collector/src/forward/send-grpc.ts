@@ -2,8 +2,8 @@
 // Invariants:
 //   send-grpc.1. Every end of a call has one outcome: a status that says "later" is tried again, one that says "never" is
 //        refused, and a wrong secret or address pauses the destination and loses nothing.
-//   send-grpc.2. A reply above REPLY_BYTES_MAX, and one that does not come in time, end the call. A broken connection is
-//        opened again by the next call.
+//   - A reply above REPLY_BYTES_MAX, and one that does not come in time, end the call. A broken connection is
+//     opened again by the next call.
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";

@@ -1,7 +1,7 @@
 // Shape request: what one destination gets of a request: without the items that its rules leave out, redacted once more,
 // with the attributes of the GenAI conventions.
 // Invariants:
-//   shape-request.1. The rules of a destination see what the rules of the file left, and can only remove more of it.
+//   - The rules of a destination see what the rules of the file left, and can only remove more of it.
 //   shape-request.2. Fails closed: a request that cannot be shaped is not sent.
 //   shape-request.3. Redaction comes before and after normalization: rules for the sender's names and rules for the names of
 //        the conventions both hold.

@@ -3,9 +3,9 @@
 //   after the span    the span is translated again with the record, and amends its run
 //   without a span    a record that can stand alone becomes a run; the others count as not stored (record-kinds.ts)
 // Invariants:
-//   join-records.1. Every record that is passed to add() joins a span, becomes part of a run, counts as not stored, or
-//        repeats one that did. Its origin goes with it, so that its mark in the spool is set when that run is safe; a
-//        repeated one needs no wait.
+//   - Every record that is passed to add() joins a span, becomes part of a run, counts as not stored, or
+//     repeats one that did. Its origin goes with it, so that its mark in the spool is set when that run is safe; a
+//     repeated one needs no wait.
 //   join-records.2. A span joins only records of its own tenant: the key of both has it.
 //   join-records.3. No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its
 //        records become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the

@@ -4,7 +4,7 @@
 //   past-records.1. Only new requests are compared: a replay of the spool has records whose run was not safe.
 //   past-records.2. A span whose records joined it before is a repeat itself: without them it would amend its run to
 //        less.
-//   past-records.3. At most `spansMax` spans, the newest; the tree log keeps records for SPAN_TTL.
+//   - At most `spansMax` spans, the newest; the tree log keeps records for SPAN_TTL.
 import { CHILD } from "./emit-records.ts";
 import { type JoinLimits, buildJoinKey } from "./join-table.ts";
 import { recallSeen, type SeenRecords } from "./repeated-records.ts";

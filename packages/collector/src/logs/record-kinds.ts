@@ -1,7 +1,7 @@
 // Record kinds: which log records the collector stores. Only events about generative AI reach the backend; the log
 // lines of a program belong elsewhere, and count as not stored.
 // Invariants:
-//   record-kinds.1. The kind depends on the record alone: a replay from the spool decides the same.
+//   - The kind depends on the record alone: a replay from the spool decides the same.
 //   record-kinds.2. A chunk of a stream has no content and no tokens of its own; it is not stored.
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { AttributeValue } from "../otlp/span.ts";

@@ -3,7 +3,7 @@
 // Invariants:
 //   normalize-span.1. Translated again, the span gives the same run. A group of facts that the conventions cannot hold keeps
 //        the sender's attributes; a span for which nothing else helps stays as it came.
-//   normalize-span.2. What no rule reads stays, and so do names, times, status and links.
+//   - What no rule reads stays, and so do names, times, status and links.
 //   normalize-span.3. A span that is not about generative AI stays as it came.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";

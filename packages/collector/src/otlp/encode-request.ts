@@ -1,6 +1,6 @@
 // Encode request: spans or log records → the bytes of an export request in protobuf, for receivers that get another
 // selection of items, or other attributes, than the collector received.
-// Invariant encode-request.1: the readers of this folder read the same items from the bytes. A double without a fraction
+// The readers of this folder read the same items from the bytes. A double without a fraction
 //   becomes an integer: the readers keep no difference.
 import type { LogRecord } from "./log-record.ts";
 import type { Attributes, AttributeValue, Resource, Scope, Span, SpanEvent, SpanLink, UnixNano } from "./span.ts";

@@ -1,9 +1,9 @@
 // JSON reader: request text → spans or log records. Takes the protocol's form (hex ids, numbered enums, nanoseconds in
 // strings) and the protobuf-JSON form (base64 ids, enum names, bare numbers), and distinguishes them field by field.
 // Invariants:
-//   json.1. The same trace in either form, or in protobuf, gives the same spans (span.1–3).
+//   - The same trace in either form, or in protobuf, gives the same spans (span.1–3).
 //   json.2. The reader is a generator: between two slices the caller may yield to other requests.
-//   json.3. The reader ignores unknown fields; the last of several equal keys counts.
+//   - The reader ignores unknown fields; the last of several equal keys counts.
 import { isUtf8 } from "node:buffer";
 import {
   DecodeError,

@@ -1,7 +1,7 @@
 // Pipeline: connects the steps for both modes: join → translate → assemble → batch → seal → delivery.
 // Invariants:
-//   pipeline.1. Every span passed to feed() counts as delivered, dead-lettered, lost, filtered or duplicate; every log
-//        record as joined, not stored, or with the run that it became.
+//   - Every span passed to feed() counts as delivered, dead-lettered, lost, filtered or duplicate; every log
+//     record as joined, not stored, or with the run that it became.
 //   pipeline.2. With a spool, a run enters its tenant queue only after its batch is in the spool. A batch that the
 //        spool rejects uploads from memory, because delivery frees spool space.
 //   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) get their marks at once. A duplicate

@@ -1,8 +1,8 @@
 // gRPC receiver: OTLP/gRPC on Node's HTTP/2, with the admission, reader and intake of HTTP (accept.ts).
 // Invariants:
 //   grpc-receiver.1. Metadata counts like the headers of HTTP; the key is checked before the body is read.
-//   grpc-receiver.2. Every outcome is a gRPC status. Backpressure and limits are RESOURCE_EXHAUSTED, a collector that stops or cannot
-//        write UNAVAILABLE, both with RetryInfo (grpc-message.2).
+//   - Every outcome is a gRPC status. Backpressure and limits are RESOURCE_EXHAUSTED, a collector that stops or cannot
+//     write UNAVAILABLE, both with RetryInfo (grpc-message.2).
 //   grpc-receiver.3. A call that goes wrong ends its own stream only.
 //   grpc-receiver.5. The authority of a call is checked like the Host header (loopback-host.ts).
 //   grpc-receiver.4. A call ends soon after its reply, although its peer neither reads the reply nor ends its own message.

@@ -3,8 +3,8 @@
 // Invariants:
 //   request-head.1. The request's own key takes precedence over the environment's. A bad key refuses the request; the
 //        configured key never replaces it.
-//   request-head.2. No unchecked header value reaches a log, a file name or an outgoing header.
-//   request-head.3. One place parses the media type, and only these two encodings exist.
+//   - No unchecked header value reaches a log, a file name or an outgoing header.
+//   - One place parses the media type, and only these two encodings exist.
 import { isUtf8 } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RefusalKind, WireFormat } from "../otlp/status.ts";

@@ -11,8 +11,8 @@
 //   redact-value.ts     one text, with JSON inside it
 //   json-text.ts        JSON that keeps the digits of its numbers
 // Invariants:
-//   redact.1. Redaction is a pure function of the bytes, the rules and the project: it runs in any thread, and a replay
-//        never sees what it removed.
+//   - Redaction is a pure function of the bytes, the rules and the project: it runs in any thread, and a replay
+//     never sees what it removed.
 //   redact.2. A request that no rule matches keeps its bytes.
 //   redact.3. Fails closed: bytes that cannot be read are refused, never passed on.
 import { isUtf8 } from "node:buffer";

@@ -1,5 +1,5 @@
 // Rules file: the rules of operators for stored and sent data (RULES_FILE), read and checked at start.
-// Invariant rules-file.1: the collector never starts with a part of the rules: any fault stops it, with the place in the
+// The collector never starts with a part of the rules: any fault stops it, with the place in the
 //   file and the reason.
 import { z } from "zod";
 import { ConfigError } from "@holdpoint/base/config/config.ts";

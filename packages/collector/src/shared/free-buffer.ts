@@ -4,7 +4,7 @@
 // with it. Freeing also costs less than collecting (0.4 µs against 0.9 to 4.6).
 // Invariants:
 //   free-buffer.1. Frees only a buffer that owns its memory. A slice of a larger buffer stays unchanged.
-//   free-buffer.2. The caller holds the last reference: other references see an empty buffer.
+//   - The caller holds the last reference: other references see an empty buffer.
 
 export function freeBuffer(buffer: Buffer): void {
   const memory = buffer.buffer;

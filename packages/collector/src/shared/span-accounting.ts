@@ -5,7 +5,7 @@
 //        difference, so a span or a record leaves it only when another counter includes it.
 //   span-accounting.3. Records that become part of a run count as joined, but for the one that a run of its own, or an
 //        amended run, stands for: that one has the outcome of its run.
-//   span-accounting.2. Every dropped span has a reason, and every reason is a counter.
+//   - Every dropped span has a reason, and every reason is a counter.
 
 export const DROP_REASONS = [
   "refused_by_backend",

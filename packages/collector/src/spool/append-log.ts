@@ -3,8 +3,8 @@
 //   append-log.1. append() resolves when the record and the name of its file survive a power cut.
 //   append-log.2. An error of write or sync fails every append of that group, and abandons the segment: after a failed
 //        sync the content on disk is unknown, so the log stops using the segment.
-//   append-log.3. During the sync of one group the next group collects: there is one sync at a time for any number of
-//        appends.
+//   - During the sync of one group the next group collects: there is one sync at a time for any number of
+//     appends.
 //   append-log.5. A deleted or replaced segment takes no more records: the group that finds it so fails, and the next
 //        one gets a new segment.
 //   append-log.4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.

@@ -2,7 +2,7 @@
 // Invariants:
 //   encrypted-record.1. The place is salt, segment and offset: a record that somebody moves does not open, and counts as
 //        damaged.
-//   encrypted-record.2. The frame is of the encrypted content: torn and damaged records are found without a key.
+//   - The frame is of the encrypted content: torn and damaged records are found without a key.
 //   encrypted-record.3. The salt of a file is an empty text that its key sealed: it names the key, and proves it.
 import { randomBytes } from "node:crypto";
 import { readBytesKeyId, readKeyId, SealedValueError, type Keyring } from "@holdpoint/base/keyring.ts";

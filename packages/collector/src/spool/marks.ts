@@ -1,7 +1,7 @@
 // Marks: a small file beside each segment that lists its done records. Segments themselves never change.
 // Invariants:
-//   marks.1. Marks reach the file at once and survive a crash of the process. `settle()` makes all marks survive a
-//        power cut.
+//   - Marks reach the file at once and survive a crash of the process. `settle()` makes all marks survive a
+//     power cut.
 //   marks.2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
 //   marks.3. `forget()` closes the segment's file for good, even during a write.
 //   marks.4. The mark of a span that a batch took over names the batch: the next start ignores it if the batch is gone

@@ -8,7 +8,7 @@
 //        the file unchanged. Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
 //   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: a scan for the next
 //        record never takes bytes inside a body for one.
-//   record.4. With an intact frame a scan skips the whole content, even torn or damaged content.
+//   - With an intact frame a scan skips the whole content, even torn or damaged content.
 //   record.5. A sealed file has its file record twice: damage to one of them has no effect.
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";

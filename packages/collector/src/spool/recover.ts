@@ -1,7 +1,7 @@
 // Recover: reads the files of a spool and returns the pending requests and batches. It reads all files before it
 // renames or removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
-//   recover.1. Recovery finds every intact record, regardless of damage around it (record.1).
+//   - Recovery finds every intact record, regardless of damage around it (record.1).
 //   recover.2. A request's item is pending unless a mark that counts (recover-marks.ts) or an intact batch covers it; a
 //        batch's run unless a mark does.
 //   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).

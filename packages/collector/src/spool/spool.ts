@@ -19,15 +19,15 @@
 //   scan.ts, recover.ts, recover-marks.ts  reads the files of an earlier process
 //   disk/                the file operations and their adapter, disk space kept for marks, one process per folder
 // Invariants:
-//   spool.1. Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
+//   - Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
 //   spool.2. The spool removes a segment only after the sync of every mark that its records imply for other segments.
 //        These are always older segments, so the oldest segment can go even when marks cannot be written, and a full
 //        disk regains space.
 //   spool.3. A damaged record costs only itself: it counts as damaged, its file stays under another name, and every
 //        intact record is delivered. A damaged batch costs nothing while the requests of its spans are there
 //        (recover-marks.ts).
-//   spool.4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free
-//        space.
+//   - `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free
+//     space.
 //   spool.5. Places are final: the decisions of a batch are in the tree log before the batch's first upload.
 //   spool.6. The marks of a removed segment stay until a newer accounting is on disk: without them, the next start
 //        would take its parts for lost (saved-accounting.ts).

@@ -2,8 +2,8 @@
 // Invariants:
 //   remote.1. Requests go to the configured address only: a redirect is an error, and callers choose nothing but ids and
 //        filters, which are encoded.
-//   remote.2. The key is in a header of the request alone: neither replies nor errors contain it, and no header of the
-//        caller is passed on.
+//   - The key is in a header of the request alone: neither replies nor errors contain it, and no header of the
+//     caller is passed on.
 //   remote.3. A store that cannot erase is named: an erasure that left its traces would look complete.
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";

@@ -1,9 +1,9 @@
 // Translate: a span → the content of a run and its declared place (receive → decode → translate → assemble → …).
 // The rules are tables in the neighbouring files; this one applies them in order and joins the results.
 // Invariants: trace-run.1, trace-run.2 (trace-run.ts), and
-//   translate.1. Every span becomes a run or, with the filter on, a place without content. No span makes translation
-//        throw.
-//   translate.2. With content capture off a model call still is an llm run with model and usage.
+//   - Every span becomes a run or, with the filter on, a place without content. No span makes translation
+//     throw.
+//   - With content capture off a model call still is an llm run with model and usage.
 //   translate.3. The metadata comes last: it takes every attribute that no other field used.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Span } from "../otlp/span.ts";

@@ -6,7 +6,7 @@
 //        until one succeeds.
 //   tenant-queues.3. A queue never holds more than half of the slots; all failing queues together never hold more than
 //        a quarter.
-//   tenant-queues.4. Every run of a job has one outcome: delivered, refused, or back in the queue.
+//   - Every run of a job has one outcome: delivered, refused, or back in the queue.
 import { createTenantQueue, type QueueContext, type QueueTotals, type TenantQueue } from "./tenant-queue.ts";
 import type { TenantQueueOptions, TenantQueuePorts } from "./tenant-queue.ts";
 import type { UploadJob } from "./upload-job.ts";

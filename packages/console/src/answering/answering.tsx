@@ -3,7 +3,7 @@
 //   answering.1. An answer can be taken back: the outbox holds it for undo. A confirmation comes first where the request
 //        is dangerous, and where the person has switched the undo off. It shows exactly the answer to send.
 //   answering.2. An answer goes to the interrupt of its draft, by id.
-//   answering.3. An undone answer is the draft again.
+//   - An undone answer is the draft again.
 //   answering.4. Only a rejection, a message or an ignore passes while a part of the request is folded (folds.1).
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";

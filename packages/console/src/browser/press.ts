@@ -2,7 +2,7 @@
 // A button that moves in between gets no click: the browser sends it to the common parent of both elements.
 // Invariants:
 //   press.1. Changes of queries wait until the click after a release has been delivered.
-//   press.2. They wait PRESS_MS_MAX at most: a release outside the window is never seen.
+//   - They wait PRESS_MS_MAX at most: a release outside the window is never seen.
 import { notifyManager } from "@tanstack/react-query";
 
 const PRESS_MS_MAX = 10_000;

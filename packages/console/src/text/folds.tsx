@@ -2,7 +2,7 @@
 // Invariants:
 //   folds.1. A decision that lets an action go ahead waits until everything that it covers has been open: the first
 //        press opens the folded parts and moves to the first, the next one decides.
-//   folds.2. Parts that appear later, and those of a dialog, belong to the nearest `Folds` around them.
+//   - Parts that appear later, and those of a dialog, belong to the nearest `Folds` around them.
 import { createContext, useContext, useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { useShortcuts } from "../hooks/shortcuts.ts";
 import { showToast } from "../ui/toast.tsx";

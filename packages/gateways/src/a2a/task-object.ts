@@ -1,6 +1,6 @@
 // Task object: a task as the protocol shows it: status, artifacts, history.
 // Invariants:
-//   task-object.1. Everything is computed from the thread: the same in every process, and after a restart.
+//   - Everything is computed from the thread: the same in every process, and after a restart.
 import { type Artifact, type Message, Role, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";

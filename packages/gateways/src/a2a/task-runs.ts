@@ -1,6 +1,6 @@
 // Task runs: the runs of a task, and the items that they ask. A task is a run and the runs that continue it.
 // Invariants:
-//   task-runs.1. A task is read from its thread, with the rights of the caller: nothing is stored about it.
+//   - A task is read from its thread, with the rights of the caller: nothing is stored about it.
 //   task-runs.3. Runs and items are two reads. An answer between them leaves a paused run without its question, which
 //     would look like a cancelled task: such a task is read again.
 //   task-runs.2. A task belongs to one assistant: at the address of another one it is not found.

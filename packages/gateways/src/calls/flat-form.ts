@@ -1,7 +1,7 @@
 // Flat form: an item of the inbox as a form of primitive fields, and the filled form as the answer to the item. The
 // schemas are those of MCP elicitation; A2A's data parts use the same forms.
 // Invariants:
-//   flat-form.1. The answer comes from the dialects, as in the inbox: the graph sees no difference.
+//   - The answer comes from the dialects, as in the inbox: the graph sees no difference.
 //   flat-form.2. An answer that does not fit a flat form gets none, instead of a form that loses a part of it.
 import {
   answerAll,

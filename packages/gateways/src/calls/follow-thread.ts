@@ -2,7 +2,7 @@
 // Invariants:
 //   follow-thread.1. The result belongs to the newest run: an answer from the inbox or from another client is followed.
 //   follow-thread.3. Runs and items are two reads. An answer between them is no cancellation: the newer run is followed.
-//   follow-thread.2. An ended wait changes nothing on the thread.
+//   - An ended wait changes nothing on the thread.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { repeatedWait } from "@holdpoint/base/http/server/repeated-wait.ts";

@@ -1,7 +1,7 @@
 // Own API: requests of a gateway to this server's API, in the name of the gateway's caller.
 // Invariants:
-//   own-api.1. Every request carries the credentials of the caller, and passes the same checks as one from outside.
-//   own-api.2. The audit trail records the caller's address and the gateway as the channel.
+//   - Every request carries the credentials of the caller, and passes the same checks as one from outside.
+//   - The audit trail records the caller's address and the gateway as the channel.
 import { createParser } from "eventsource-parser";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";

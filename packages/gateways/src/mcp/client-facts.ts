@@ -1,7 +1,7 @@
 // Client facts: the capabilities that a client declared at the start. A session id carries the facts, so that any
 // process serves any request of the session, also after a restart.
 // Invariants:
-//   client-facts.1. The facts grant no rights: a forged session id changes only how the client is asked.
+//   - The facts grant no rights: a forged session id changes only how the client is asked.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Elicits, readElicits, ELICITS_NOTHING } from "./elicitation.ts";
 

@@ -1,6 +1,6 @@
 // Elicitation: open interrupts as elicitation requests to the person who uses the client.
 // Invariants:
-//   elicitation.1. A form holds only flat fields; anything else, and an interrupt for people only, is a link
+//   - A form holds only flat fields; anything else, and an interrupt for people only, is a link
 //     where the client opens links.
 //   elicitation.2. A secret is never typed into a form: clients show forms to models, and store them.
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from "@modelcontextprotocol/server";

@@ -1,7 +1,7 @@
 // Pause, revisions of 2025: the call stays open, and the server sends an elicitation request on its stream. The reply
 // is an answer of its own (elicit-ids.ts); this call only waits until the thread continues.
 // Invariants:
-//   pause-legacy.1. An answer from anywhere ends the wait: open requests to the client are cancelled.
+//   - An answer from anywhere ends the wait: open requests to the client are cancelled.
 //   pause-legacy.2. A wait is limited: after ELICIT_WAIT_MS the call ends with the paused run as its result.
 import type { Outcome } from "../calls/follow-thread.ts";
 import { nextRun } from "../calls/follow-thread.ts";

@@ -3,7 +3,7 @@
 // Invariants:
 //   pending.1. At most one sample waits: a restart shows the existing one.
 //   pending.2. A failure to create the sample is a printed reason: the server runs without it.
-//   pending.3. No run of the user's own graphs is started.
+//   - No run of the user's own graphs is started.
 
 interface InboxItem {
   readonly id: string;

@@ -7,9 +7,9 @@
 //   create-holdpoint.1. No port opens, no signal is taken, and the environment is not read for settings: a variable
 //        such as DATABASE_URL belongs to the host program. Only the `env` section of a langgraph.json reads and adds
 //        variables.
-//   create-holdpoint.2. The host program decides who may call, unless HOLDPOINT_API_KEYS or `auth` of langgraph.json
-//        do.
-//   create-holdpoint.3. Every promise of the server holds: accepted runs and pauses are on disk before a reply leaves.
+//   - The host program decides who may call, unless HOLDPOINT_API_KEYS or `auth` of langgraph.json
+//     do.
+//   - Every promise of the server holds: accepted runs and pauses are on disk before a reply leaves.
 import { openHoldpoint, type Holdpoint, type HoldpointOptions } from "./open-holdpoint.ts";
 
 export type { Holdpoint, HoldpointOptions };

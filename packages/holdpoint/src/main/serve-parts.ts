@@ -1,6 +1,6 @@
 // Serve parts: the trace store and the collector in the process of `holdpoint serve`.
 // Invariants:
-//   serve-parts.1. A server without these settings loads neither.
+//   - A server without these settings loads neither.
 //   serve-parts.2. In the process of a server, the store takes uploads on its port and answers no queries there: these
 //        have to pass the server's authentication.
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";

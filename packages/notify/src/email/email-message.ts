@@ -1,6 +1,6 @@
 // E-mail message: items as text and HTML. Pure.
 // Invariants:
-//   email-message.1. Texts of a graph are escaped in HTML, and nothing in them is hidden (visible-text.1).
+//   - Texts of a graph are escaped in HTML, and nothing in them is hidden (visible-text.1).
 //   email-message.2. A header has one line: line breaks and controls of a title cannot add another.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";

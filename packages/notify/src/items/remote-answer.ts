@@ -1,6 +1,6 @@
 // Remote answer: the decision of a person outside the console, through the rules of the inbox.
 // Invariants:
-//   remote-answer.1. The answer is one that the item allows, in its dialect; everything else is refused with a reason.
+//   - The answer is one that the item allows, in its dialect; everything else is refused with a reason.
 //   remote-answer.2. It passes the transaction of every inbox answer, in the name of the person: one of racing answers
 //     wins, and a repetition under the same key is the same answer.
 import { answerAll, type Decision, recognise } from "@holdpoint/api/dialects.ts";

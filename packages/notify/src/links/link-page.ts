@@ -1,6 +1,6 @@
 // Link page: the page of a one-use link: the question with its decisions, or the reason why there is none. Pure.
 // Invariants:
-//   link-page.1. Every text is escaped, and nothing in it is hidden (api/text/visible-text: visible-text.1).
+//   - Every text is escaped, and nothing in it is hidden (api/text/visible-text: visible-text.1).
 //   link-page.2. The page has no scripts, and loads nothing. Other pages cannot frame it.
 //   link-page.3. The page decides nothing: every decision is a form that a person submits.
 //   link-page.4. A request that the page cuts off can be approved in the console only, which shows all of it.

@@ -1,6 +1,6 @@
 // Link routes: one-use links of e-mails: a GET shows the question, a POST decides.
 // Invariants:
-//   link-routes.1. A GET changes nothing, however often scanners and previews open the link.
+//   - A GET changes nothing, however often scanners and previews open the link.
 //   link-routes.2. A link answers once: after that it is marked as used. A repetition before the mark is the same answer
 //     (remote-answer.2), so a crash in between doubles nothing.
 //   link-routes.4. Only a person who may still answer sees the question: a link outlives neither the person's removal nor

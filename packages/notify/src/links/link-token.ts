@@ -1,7 +1,7 @@
 // Link token: the signed text of a one-use link, bound to one person and one question until a time. Pure.
 // Invariants:
 //   link-token.1. The signature covers every member. A text of another form, or of another secret, is no token.
-//   link-token.2. A token names the question; that of an answer address one of its decisions, too. Otherwise the page
+//   - A token names the question; that of an answer address one of its decisions, too. Otherwise the page
 //     asks for it.
 import type { Choice } from "../items/item-view.ts";
 import { createHmac, timingSafeEqual } from "node:crypto";

@@ -2,7 +2,7 @@
 // Invariants:
 //   deliveries.1. A recipient gets one message about an event by each channel, however many rules name it; the earliest
 //     time counts.
-//   deliveries.2. Who is assigned, and who is in a group, is read in the transaction that stores the messages.
+//   - Who is assigned, and who is in a group, is read in the transaction that stores the messages.
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { Tx } from "@holdpoint/server/ports/ports.ts";
 import type { NoticeEvent } from "@holdpoint/server/webhooks/notice-row.ts";

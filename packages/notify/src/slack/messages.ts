@@ -1,6 +1,6 @@
 // Messages of the Slack app: an item with buttons for its decisions, its end, and a list of items. Pure.
 // Invariants:
-//   slack-messages.1. Every text keeps to Slack's limits, and the rules of slack-message.ts: escaped, nothing hidden.
+//   - Every text keeps to Slack's limits, and the rules of slack-message.ts: escaped, nothing hidden.
 //   slack-messages.2. A button names its item, not the answer: the server builds the answer from what the item allows.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";

@@ -1,6 +1,6 @@
 // Modal: the form of Slack for a decision that needs words: a reason, an answer, changed arguments. Pure.
 // Invariants:
-//   modal.1. Every text keeps to Slack's limits for views.
+//   - Every text keeps to Slack's limits for views.
 //   modal.2. An answer that is one of some values is a select, as far as they fit into one. Its options have the values
 //        as JSON.
 import { visible } from "@holdpoint/api/text/visible-text.ts";

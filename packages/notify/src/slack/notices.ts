@@ -1,6 +1,6 @@
 // Notices: messages in Slack that follow their items. A message is a row of `notices` from its delivery on.
 // Invariants:
-//   slack-notices.1. A message that shows an open item is updated after the item has ended, however it ended: the rows
+//   - A message that shows an open item is updated after the item has ended, however it ended: the rows
 //     are compared with the items, so no end is missed, also not in a crash.
 //   slack-notices.2. An update is stored in the outbox in the transaction that marks its row: it is neither lost nor
 //     repeated without end.

@@ -1,5 +1,5 @@
 // Payload: an interaction of Slack, a click on a button or a submitted form. Pure.
-// Invariant slack-payload.1: any JSON is accepted. A payload of another type, or with other members, asks for nothing.
+// Any JSON is accepted. A payload of another type, or with other members, asks for nothing.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Choice } from "../items/item-view.ts";
 import { LABELS } from "./messages.ts";

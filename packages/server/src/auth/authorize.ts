@@ -1,10 +1,10 @@
 // Authorization: the caller and its scope. Every route calls it before its operation (routes/route.ts).
 // Invariants:
 //   authorize.1. An object outside the scope is indistinguishable from a missing one.
-//   authorize.2. Queries filter lists; this file checks single objects.
-//   authorize.4. Rights beyond the event of a call are asked before the transaction, because handlers of the deployment
+//   - Queries filter lists; this file checks single objects.
+//   - Rights beyond the event of a call are asked before the transaction, because handlers of the deployment
 //     answer. The transaction decides from the thread as it is whether the call needs them.
-//   authorize.3. A store item has no metadata: store-scope.ts applies the scope to its namespace, key and value.
+//   - A store item has no metadata: store-scope.ts applies the scope to its namespace, key and value.
 import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";

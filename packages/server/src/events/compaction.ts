@@ -2,9 +2,9 @@
 // replays these events. The finished blocks have the whole text, and a task repeats the state: on a long thread, tasks
 // are most of the stored bytes.
 // Invariants:
-//   compaction.1. The other events keep their ids and numbers. A REST stream that begins later
+//   - The other events keep their ids and numbers. A REST stream that begins later
 //     lacks the tasks, and nothing else.
-//   compaction.2. A run is compacted some time after its end, so that readers of the moment get its deltas. The process
+//   - A run is compacted some time after its end, so that readers of the moment get its deltas. The process
 //     that ended the run does it; after a crash of that process the deltas stay until the run's events expire.
 //   compaction.3. One row at a time, in a transaction of its own. At most QUEUE_MAX runs wait.
 import { describeError } from "@holdpoint/base/api-error.ts";

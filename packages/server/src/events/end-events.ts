@@ -1,7 +1,7 @@
 // End events: the events that describe the end of a run. Derived from the data of its last transaction, and published
 // after it.
 // Invariants:
-//   end-events.1. A pause becomes visible with or after its commit, so that every visible pause can be answered.
+//   - A pause becomes visible with or after its commit, so that every visible pause can be answered.
 import type { Interrupt } from "../model/model.ts";
 import { VALUES_ONLY } from "../model/model.ts";
 import type { HeldEvent, RunEnd, RunEvent } from "../ports/ports.ts";

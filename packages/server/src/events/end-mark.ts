@@ -1,5 +1,5 @@
 // End mark: the text of the last event of a run's log. Streams of runs leave it out; streams of threads derive from it.
-// Invariant end-mark.1: the mark says all that a root lifecycle event needs, so that a reader looks up no row for it.
+// The mark says all that a root lifecycle event needs, so that a reader looks up no row for it.
 import type { EndedBy, Run } from "../model/model.ts";
 import { runEndError } from "../wire/run-end.ts";
 

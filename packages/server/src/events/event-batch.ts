@@ -1,7 +1,7 @@
 // Event batch: consecutive events of a run, with two encodings: lines in storage, server-sent events for clients.
 // Invariants:
 //   event-batch.1. A batch is encoded for clients once, for any number of readers.
-//   event-batch.2. buildEventRow and parseEvents are inverse, except for the text of a state stored elsewhere, and for removed lines
+//   - buildEventRow and parseEvents are inverse, except for the text of a state stored elsewhere, and for removed lines
 //     (GONE_LINES), which keep their ids.
 import { sseText } from "@holdpoint/base/http/server/sse.ts";
 import { GONE_LINES } from "../model/protocol-lines.ts";

@@ -6,7 +6,7 @@
 //     state is stored.
 //   event-log.3. The end of a run becomes readable after its commit.
 //   event-log.4. The stored events of a run are bounded: at 110 % of a limit, the oldest rows are deleted.
-//   event-log.5. Memory holds unstored events, and a bounded window of stored ones for readers (event-window.ts).
+//   - Memory holds unstored events, and a bounded window of stored ones for readers (event-window.ts).
 import type { EventRow, RunEvent } from "../ports/ports.ts";
 import { buildBatch, END, eventName, buildEventRow, countUnits, type Batch, type LoggedEvent } from "./event-batch.ts";
 import { createEventWindow, WINDOW_UNITS } from "./event-window.ts";

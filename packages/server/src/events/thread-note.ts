@@ -1,6 +1,6 @@
 // Thread note: an event of a thread that belongs to no attempt of a run: answered questions, the end of a run that never began.
 // Invariants:
-//   thread-note.1. A note is in the transaction of its change, under the thread's lock: its place in the thread is its place in time.
+//   - A note is in the transaction of its change, under the thread's lock: its place in the thread is its place in time.
 //   thread-note.2. A note is kept as a log of its own, under an id that no run has: logs of runs and their ids stay as they are.
 import type { NewId } from "@holdpoint/base/ids.ts";
 import type { Interrupt } from "../model/model.ts";

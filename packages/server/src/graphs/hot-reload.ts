@@ -2,7 +2,7 @@
 // Invariants:
 //   graphs/hot-reload.1. A graph that fails to load changes nothing: the old one stays, and each change logs the reason
 //        once.
-//   graphs/hot-reload.2. A run in progress ends in its first code; paused threads continue in the new code.
+//   - A run in progress ends in its first code; paused threads continue in the new code.
 //   graphs/hot-reload.3. A change counts if a file's content differs; changes during a reload are not missed.
 //   graphs/hot-reload.4. A change that needs a restart is logged and has no effect; so is an unknown key.
 import { hash } from "node:crypto";

@@ -3,7 +3,7 @@
 // Invariants:
 //   import-langgraph.1. Each thread comes in one transaction, with its pause; one that is here already is left alone, so an
 //        interrupted import is repeated.
-//   import-langgraph.2. The other database is only read.
+//   - The other database is only read.
 //   import-langgraph.3. A thread with an open question gets a run without input: at the next start it asks the same
 //        question, under the same id, as every continued pause does.
 import { Client, escapeIdentifier } from "pg";

@@ -1,6 +1,6 @@
 // Item work: follow-up dates and comments of inbox items.
 // Invariants:
-//   item-work.1. A follow-up date hides an item from lists that ask for it. It changes neither the deadline nor who may
+//   - A follow-up date hides an item from lists that ask for it. It changes neither the deadline nor who may
 //     answer.
 //   item-work.2. A comment is an entry of the thread's audit trail: it never changes, and goes with the trail.
 import type { AgentContext } from "../context/context.ts";

@@ -1,5 +1,5 @@
 // Outdated votes: votes for a question that a later run asks again under other circumstances.
-// Invariant outdated-votes.1: a vote stands on the run that asked. An edit, or another assistant, config, context or
+// A vote stands on the run that asked. An edit, or another assistant, config, context or
 // breakpoint under the open question, ends it, though the payload may be the same.
 import { isDeepStrictEqual } from "node:util";
 import type { Interrupt, Run } from "../model/model.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   protocol-lines.1. A line with this prefix is no event of a REST stream: readers of runs and threads leave it out, or show
 //        it in REST form (rest-event.ts).
-//   protocol-lines.2. The text of a line is a ProtocolLine; the rest of the wire event follows from its place in the log.
+//   - The text of a line is a ProtocolLine; the rest of the wire event follows from its place in the log.
 import type { Json } from "@holdpoint/base/json/json.ts";
 
 /** No stream mode has a name that begins so. */

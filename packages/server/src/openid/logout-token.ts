@@ -2,7 +2,7 @@
 // Invariants:
 //   logout-token.1. A token counts only with a signature of the provider, for this client, recent, with the event of a
 //        logout, and without a nonce: an ID token is none.
-//   logout-token.2. A token counts once. Ids are kept while a token could still be valid, and at most IDS_MAX of them.
+//   - A token counts once. Ids are kept while a token could still be valid, and at most IDS_MAX of them.
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 import type { ProviderLogout } from "../ports/ports.ts";
 

@@ -1,6 +1,6 @@
 // Answers of policies: in the transaction that stores new questions, as if their authors answered in the same instant.
 // Invariants:
-//   answer-by-policy.1. Only a question that was never asked before is answered so: at most once, whatever becomes of it.
+//   - Only a question that was never asked before is answered so: at most once, whatever becomes of it.
 //   answer-by-policy.2. The answer passes acceptance like every other. One that is refused leaves its question open, and
 //        the others of the pause as they are.
 //   answer-by-policy.3. A policy that fits is read again under its lock (write-policy.2).

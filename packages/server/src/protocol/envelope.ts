@@ -1,7 +1,7 @@
 // Envelope: the reply to a command, and which protocol code a refusal has.
 // Invariants:
-//   envelope.1. A refusal keeps the product's code and details beside the protocol's; a fault shows its code and the id of
-//        its log line.
+//   - A refusal keeps the product's code and details beside the protocol's; a fault shows its code and the id of
+//     its log line.
 //   envelope.2. A refusal that HTTP decides (permissions, a missing thread, an unavailable storage) is no envelope
 //        over HTTP; on a socket it is one.
 import { type ErrorCode, ApiError } from "@holdpoint/base/api-error.ts";

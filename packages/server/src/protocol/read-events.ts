@@ -1,7 +1,7 @@
 // Read events: the protocol events of a thread for one reader: stored events, then new ones.
 // Invariants:
-//   read-events.1. Events come in the order of their seq, each once. Only stored events are shown, so that every process shows the same.
-//   read-events.2. A replay follows replay-rules.ts.
+//   - Events come in the order of their seq, each once. Only stored events are shown, so that every process shows the same.
+//   - A replay follows replay-rules.ts.
 //   read-events.3. A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread
 //        that leaves the scope disconnects its reader.
 //   read-events.4. A reader holds one page of rows at a time. It ends only when its thread is deleted; the last event

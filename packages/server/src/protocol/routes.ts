@@ -1,7 +1,7 @@
 // Routes of the thread protocol over HTTP: commands, and events as server-sent events.
 // Invariants:
 //   protocol/routes.1. A stream sends its head and a comment at once, and never ends cleanly while its thread is there.
-//   protocol/routes.2. A stream of a thread that is not there, or not within reach, is silent; both look the same.
+//   - A stream of a thread that is not there, or not within reach, is silent; both look the same.
 import * as contract from "@holdpoint/api/protocol.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";

@@ -1,6 +1,6 @@
 // Run commands: run.start, input.respond and state.fork, by the same path as the REST calls that start and resume runs.
 // Invariants:
-//   run-commands.1. An answer counts by the id of its question alone; all answers of a command are taken, or none.
+//   - An answer counts by the id of its question alone; all answers of a command are taken, or none.
 //   run-commands.2. Input on a paused thread is an answer only when its keys are ids of questions; a closed one is
 //        stale. Anything else is new input and gives the questions up: a chat message must not become a decision. A server can be set to
 //        take any input as the answer of the only open question, but not an input for an older checkpoint.

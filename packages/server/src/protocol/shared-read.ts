@@ -2,7 +2,7 @@
 // Invariants:
 //   shared-read.1. A wake reaches all readers of a thread in one turn: those at the same place share one query and one
 //     copy of its rows. A read that has begun takes no further readers: they may be woken by a later commit.
-//   shared-read.2. A shared read decides nothing for a reader: scope, filter and replay rules come after it.
+//   - A shared read decides nothing for a reader: scope, filter and replay rules come after it.
 import type { AgentContext } from "../context/context.ts";
 import type { Thread } from "../model/model.ts";
 import type { StoredEvents } from "../ports/ports.ts";

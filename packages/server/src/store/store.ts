@@ -1,9 +1,9 @@
 // Store: the long-term memory shared by HTTP calls and graphs, with validation, expiry and embeddings.
 // Invariants:
-//   store.1. A put is durable when its call resolves; a refused call changes nothing.
+//   - A put is durable when its call resolves; a refused call changes nothing.
 //   store.2. The embedding function runs before the transaction, so that its failure leaves the item unchanged.
 //   store.3. An item keeps its created_at until it is deleted.
-//   store.4. Every property of an item is bounded: labels, depth, key, size, vectors. A search that would exceed its
+//   - Every property of an item is bounded: labels, depth, key, size, vectors. A search that would exceed its
 //     limit is refused.
 //   store.5. Reads go on while the storage takes no writes: an expiry that a read cannot extend stays as it is.
 import type { Clock } from "@holdpoint/base/clock.ts";

@@ -4,9 +4,9 @@
 //   attributes.ts  data of a step as attributes
 //   settings.ts    the standard variables that decide before this loads
 // Invariants:
-//   tracing.1. Loaded only with an address: a server without traces pays nothing.
+//   - Loaded only with an address: a server without traces pays nothing.
 //   tracing.2. No failure here affects a run: it drops unsendable spans and logs that.
-//   tracing.3. It sets nothing global: providers of graphs stay theirs.
+//   - It sets nothing global: providers of graphs stay theirs.
 import { SpanKind, TraceFlags, type Context } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";

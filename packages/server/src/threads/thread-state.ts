@@ -1,7 +1,7 @@
 // Thread state: current state, history, and edits.
 // Invariants:
 //   thread-state.1. A busy thread cannot be edited.
-//   thread-state.2. One transaction stores an edit with its effects on interrupts and status.
+//   - One transaction stores an edit with its effects on interrupts and status.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";

@@ -1,5 +1,5 @@
 // Notice row: the outbox row of an event about an inbox item, which the notification rules turn into deliveries.
-// Invariant notice-row.1: the transaction of the event stores the row, so neither exists without the other.
+// The transaction of the event stores the row, so neither exists without the other.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt, Webhook } from "../model/model.ts";
 import { outboxId } from "./outbox-id.ts";

@@ -1,7 +1,7 @@
 // Run-ended event: the webhook body for the end of a run.
 // Invariants:
 //   run-ended-event.1. The transaction that ends the run stores the event: neither exists without the other.
-//   run-ended-event.2. The event is a snapshot of the end: later changes of the thread do not affect it.
+//   - The event is a snapshot of the end: later changes of the thread do not affect it.
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Interrupt, PauseKind, Run, RunWebhook } from "../model/model.ts";
 import type { AnnounceTx, Awaitable, Graphs } from "../ports/ports.ts";

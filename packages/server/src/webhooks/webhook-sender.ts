@@ -3,7 +3,7 @@
 // Invariants:
 //   webhook-sender.1. At-least-once delivery: a row is deleted after its delivery or the last attempt, and at no other
 //     time (outbox-attempt.1). All attempts have the same event id.
-//   webhook-sender.2. A delivery changes no run. A failure affects only its attempt.
+//   - A delivery changes no run. A failure affects only its attempt.
 //   webhook-sender.3. Attempts alternate between destinations, so that hanging receivers do not delay others
 //     (webhook-slots.ts).
 //   webhook-sender.4. The address is checked when the run is accepted, and again at each attempt

@@ -2,7 +2,7 @@
 // bundle, then the files of the bundle.
 // Rules:
 //   ui-routes.1. Caller input is quoted for its target context: a URL, a script text, an attribute.
-//   ui-routes.2. A bundle is public browser code, like other pages: a script element sends no credentials.
+//   - A bundle is public browser code, like other pages: a script element sends no credentials.
 import { extname } from "node:path";
 import { ApiError } from "../../api-error.ts";
 import type { HttpRequest, HttpRoute } from "../server/app.ts";

@@ -1,8 +1,8 @@
 // Body: the bytes of a request, with a size limit, → text and JSON.
 // Invariants:
 //   body.1. Memory never holds more than `bytesMax`, whatever the headers declare.
-//   body.2. Invalid UTF-8, invalid JSON, nesting deeper than DEPTH_MAX, and in a long body an object with more than
-//        MEMBERS_MAX members are errors.
+//   - Invalid UTF-8, invalid JSON, nesting deeper than DEPTH_MAX, and in a long body an object with more than
+//     MEMBERS_MAX members are errors.
 //   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
 //   body.5. After the refusal of a body, the server reads on and discards up to DISCARD_BYTES_MAX: a client that is cut
 //        off while it writes sees a broken connection instead of the reply.

@@ -1,6 +1,6 @@
 // Card numbers: payment card numbers in a text.
 // Invariants:
-//   card-numbers.1. Linear in the text: a separator has a bounded length.
+//   - Linear in the text: a separator has a bounded length.
 //   card-numbers.2. A card number has the length and the first digits of an issuer, and a correct Luhn checksum.
 import type { Ranges } from "./ranges.ts";
 import { isInWord, ONE_SEPARATOR, replaceEscapes } from "./separators.ts";

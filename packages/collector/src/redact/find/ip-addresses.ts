@@ -1,5 +1,5 @@
 // IP addresses: of version 4 and 6 in a text, also with ports, zones and prefixes around them.
-// Invariant ip-addresses.1: linear in the text: a candidate has a bounded length.
+// Linear in the text: a candidate has a bounded length.
 import { isIPv6 } from "node:net";
 import { merged, type Ranges } from "./ranges.ts";
 import { endsEscaped } from "./separators.ts";

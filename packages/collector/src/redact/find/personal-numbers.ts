@@ -1,9 +1,9 @@
 // Personal numbers: phone numbers, IBANs and US social security numbers in a text.
 // Invariants:
-//   personal-numbers.1. Linear in the text: every pattern has a bounded length.
+//   - Linear in the text: every pattern has a bounded length.
 //   personal-numbers.2. An IBAN has the length of its country and a correct checksum (mod 97).
-//   personal-numbers.3. Digits alone are no phone number and no social security number: a plus, a prefix, groups or a word
-//        before them tell.
+//   - Digits alone are no phone number and no social security number: a plus, a prefix, groups or a word
+//     before them tell.
 import type { Ranges } from "./ranges.ts";
 import { isInWord, ONE_SEPARATOR, replaceEscapes } from "./separators.ts";
 

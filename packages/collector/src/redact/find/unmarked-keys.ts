@@ -1,6 +1,6 @@
 // Unmarked keys: secrets without a prefix of their provider, by their length, their characters and the name before them.
 // Invariants:
-//   unmarked-keys.1. Linear in the text: a name and a key have bounded lengths.
+//   - Linear in the text: a name and a key have bounded lengths.
 //   unmarked-keys.2. Most texts have no run of key characters as long as a key, and are not searched further. To know that,
 //        one character of each KEY_CHARS_MIN is read, and no more around it than its run.
 import type { Ranges } from "./ranges.ts";

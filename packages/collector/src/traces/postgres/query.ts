@@ -1,6 +1,6 @@
 // Query: traces for lists and trees, out of PostgreSQL. A trace is in one partition: its day is looked up first.
 // Invariants:
-//   postgres/query.1. Search values are bound parameters, never part of the SQL text.
+//   - Search values are bound parameters, never part of the SQL text.
 //   postgres/query.2. Counts of projects end at COUNTED_MAX, so that a list costs the same in a large store.
 //   postgres/query.3. A search by words collects what the index of words finds, up to FEW_MAX, and only then walks from
 //        the newest: PostgreSQL cannot tell how many traces have a beginning of a word, and would walk for each.

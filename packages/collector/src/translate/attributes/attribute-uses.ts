@@ -3,7 +3,7 @@
 // Invariants:
 //   attribute-uses.1. A rule that takes an attribute's value uses the attribute. A rule without a result releases its
 //   attributes.
-//   attribute-uses.2. One set of masks serves all spans, one after the other: a span allocates nothing here.
+//   - One set of masks serves all spans, one after the other: a span allocates nothing here.
 
 /** Fields of the run, in the names of the upload. The index is the bit in a mask. */
 export const RUN_FIELDS = [

@@ -2,7 +2,7 @@
 // skipped: exporters cut spans at 128 attributes, and the remaining ones still count. Invariants:
 //   indexed.1. Until the item is complete, names are keys of maps, so `__proto__` in a path is only a name.
 //   indexed.3. A value and longer names below it (`content`, `content.0.text`) both stay.
-//   indexed.2. Paths end after PATH_PARTS_MAX parts.
+//   - Paths end after PATH_PARTS_MAX parts.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { FamilyEntry } from "./span-facts.ts";
 import { INDEX_MAX } from "./known-keys.ts";

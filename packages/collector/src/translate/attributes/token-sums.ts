@@ -4,7 +4,7 @@
 //   token-sums.1. Cached tokens are outside of input when there are more of them than of input, or when the total is the
 //        sum with them on top. Reasoning tokens are outside of output by the same two signs.
 //   token-sums.2. Gemini's total has the prompts of tools, too, which are in no other count.
-//   token-sums.3. The sender's total stays, unless a sum that was made here is above it or input was corrected.
+//   - The sender's total stays, unless a sum that was made here is above it or input was corrected.
 import { type Count, plus } from "./exact-count.ts";
 
 export interface GivenCounts {

@@ -1,5 +1,5 @@
 // Model: provider, model and request parameters. Invariants:
-//   model.1. The priced model is the one that answered; the requested one stays in the invocation parameters.
+//   - The priced model is the one that answered; the requested one stays in the invocation parameters.
 //   model.2. Only known provider names are normalised; the raw name stays in the metadata.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";

@@ -1,7 +1,7 @@
 // Token usage: tokens and costs, from any convention, in the backend's words.
 // Invariants:
-//   token-usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
-//   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning (token-sums.ts).
+//   - Aliases are never summed: the first source that is present counts, also when it is zero.
+//   - input_tokens includes cached tokens, output_tokens includes reasoning (token-sums.ts).
 //   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
 //   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
 //   token-usage.5. A cost of 0 is none, unless the tokens are 0 too: the sender knows no price, and the backend may.

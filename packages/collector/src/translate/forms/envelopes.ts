@@ -1,8 +1,8 @@
 // Envelopes: requests, replies and states in which conversations stand, of every API and framework. The only table of
 // them: a row that is added here works at every place where content may stand (forms.test.ts).
 // Invariants:
-//   envelopes.1. Messages come out in the target form; every member that no row reads stays beside them (members.2).
-//   envelopes.2. An object without messages is a plain value.
+//   - Messages come out in the target form; every member that no row reads stays beside them (members.2).
+//   - An object without messages is a plain value.
 //   envelopes.3. An object is tried as those envelopes only that one of its members opens: most content is none.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";

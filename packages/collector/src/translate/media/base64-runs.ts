@@ -1,7 +1,7 @@
 // Base64 runs: long stretches of base64 in a JSON text.
 // Invariants:
-//   base64-runs.1. The time is linear in the text, whatever it contains, and small without a long run: one character of
-//        every RUN_CHARS_MIN is read.
+//   - The time is linear in the text, whatever it contains, and small without a long run: one character of
+//     every RUN_CHARS_MIN is read.
 //   base64-runs.2. A run is whole: the characters beside it cannot belong to it. `\/` and `\u002b` are the characters that
 //        some writers of JSON escape. Line breaks, as MIME has them, are part of a run. JSON inside of a text has more
 //        backslashes.

@@ -1,6 +1,6 @@
 // Content: the building blocks of inputs and outputs. Both are ordered lists of sources; the first source with a result
 // wins. Invariants:
-//   content.1. Inputs and outputs are JSON objects: other values become a member with the name in the table.
+//   - Inputs and outputs are JSON objects: other values become a member with the name in the table.
 //   content.2. A sender's JSON object keeps its text after a check: digits and order stay unchanged.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";

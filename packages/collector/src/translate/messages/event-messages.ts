@@ -1,5 +1,5 @@
 // Event messages: `gen_ai.user.message` and the like, and `gen_ai.choice` → message and choice.
-// Invariant event-messages.1: an attribute that is no part of the message stays beside it, under its name.
+// An attribute that is no part of the message stays beside it, under its name.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   flattened.1. A list is a branch of numbers, JSON text, or both: exporters add `tool_calls.count` or a text to it.
 //        A name that is no index of the list stays beside it (members.2).
-//   flattened.2. Wrappers (`message`, `tool_call`, `message_content`) may have siblings, which stay with the content.
+//   - Wrappers (`message`, `tool_call`, `message_content`) may have siblings, which stay with the content.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";

@@ -1,6 +1,6 @@
 // Span events: read once per span, into conversation, errors and the rest.
 // Invariants:
-//   span-events.1. Every event becomes content or stays in `events`; exceptions are both error and event.
+//   - Every event becomes content or stays in `events`; exceptions are both error and event.
 //   span-events.2. Messages keep their order in time, also those that an instrumentation wrote under another name
 //        (history is input).
 //   span-events.3. Attributes of an operation details event that are no messages complete the span's own

@@ -1,6 +1,6 @@
 // Reply: maps a backend's status to the outcome of an upload.
 // Invariants:
-//   reply.1. Every status has exactly one outcome, defined here.
+//   - Every status has exactly one outcome, defined here.
 //   reply.2. A conflict is a delivery: the backend has these runs already.
 import { retryAfterMs } from "@holdpoint/base/retry-after.ts";
 import type { SendOutcome } from "./port.ts";

@@ -1,6 +1,6 @@
 // Tree view: one virtual list of spans, with folding, search by name, and the keyboard navigation of a tree.
 // Invariants:
-//   tree-view.1. Only visible rows are in the DOM, however many spans exist.
+//   - Only visible rows are in the DOM, however many spans exist.
 //   tree-view.2. The selected span is always visible: its ancestors unfold.
 import { useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Button } from "../../ui/controls.tsx";

@@ -1,7 +1,7 @@
 // Client: calls of a server's HTTP API. Every failure becomes one line with its remedy.
 // Invariants:
 //   api-client.1. The key goes into its header only: no message contains it.
-//   api-client.2. No automatic retries: the caller decides, and learns the outcome of the first attempt.
+//   - No automatic retries: the caller decides, and learns the outcome of the first attempt.
 //   api-client.3. A server is called because an option, a variable or the data folder names it, never because it
 //        listens.
 import { EventSourceParserStream } from "eventsource-parser/stream";

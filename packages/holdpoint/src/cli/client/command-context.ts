@@ -1,7 +1,7 @@
 // Command context: the dependencies of every CLI command, and its exit codes.
 // Invariants:
-//   command-context.1. A command ends with an exit code of EXIT. A failure prints one line with its remedy.
-//   command-context.2. A command reads no environment, clock or terminal except its own arguments.
+//   - A command ends with an exit code of EXIT. A failure prints one line with its remedy.
+//   - A command reads no environment, clock or terminal except its own arguments.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { LocalServer } from "./local-server.ts";
 import type { ClientConfig } from "./settings.ts";

@@ -1,8 +1,8 @@
 // Ask: questions of a shell to people: `holdpoint ask` prints the answer, `holdpoint approve` runs a command that a
 // person has approved.
 // Rules:
-//   ask-verb.1. The output is the answer alone; the address of the question and troubles go to the error output.
-//   ask-verb.2. Without a usable answer nothing runs, and the exit code is not 0.
+//   - The output is the answer alone; the address of the question and troubles go to the error output.
+//   - Without a usable answer nothing runs, and the exit code is not 0.
 import {
   type Connection,
   openRequest,

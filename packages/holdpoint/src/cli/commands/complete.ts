@@ -1,5 +1,5 @@
 // Complete: values for the completion of a shell, from the server.
-// Invariant complete.1: quick and silent: without a server, a right or an answer in time there are none.
+// Quick and silent: without a server, a right or an answer in time there are none.
 import { agentClient, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { inboxItems, searchThreads, searchTraces } from "../client/resolve-id.ts";

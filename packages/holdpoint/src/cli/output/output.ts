@@ -1,5 +1,5 @@
 // Output: what a command prints, whole or through an expression of jq, as `gh` has it.
-// Invariant output.1: with an expression nothing passes by it, and an invalid one stops the command before it begins.
+// With an expression nothing passes by it, and an invalid one stops the command before it begins.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
 

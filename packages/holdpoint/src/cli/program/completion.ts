@@ -1,7 +1,7 @@
 // Completion: the command tree → a completion script for bash, zsh or fish.
 // Invariants:
-//   completion.1. A script names every verb, every long option and every choice of the tree.
-//   completion.2. It calls this program only, and only for values of a server: ids, graphs, people.
+//   - A script names every verb, every long option and every choice of the tree.
+//   - It calls this program only, and only for values of a server: ids, graphs, people.
 import type { Argument, Command, Option } from "commander";
 import type { ValueKind } from "../commands/complete.ts";
 

@@ -2,7 +2,7 @@
 // of its tool calls, and what each answer showed, are in rows beside the task's own, under the id of their place.
 // Invariants:
 //   answer-places.1. LangGraph never reads these rows.
-//   answer-places.2. They are written when the task writes: an answer is used when its task has ended, or asks again.
+//   - They are written when the task writes: an answer is used when its task has ended, or asks again.
 import type { CarriedAnswer } from "../../model/model.ts";
 import { type ShownPayload, describePayload, isAlike } from "../../model/payload/shown-payload.ts";
 import { type QuestionPlaces, parsePlace, thrownPlace } from "../langgraph/question-places.ts";

@@ -1,7 +1,7 @@
 // Delta history: the writes and the snapshot from which LangGraph rebuilds a DeltaChannel. Few checkpoints have a value
 // for such a channel; elsewhere its value is the nearest earlier snapshot plus all writes since.
 // Invariants:
-//   delta-history.1. Reading the history changes no state of the run's own checkpoints.
+//   - Reading the history changes no state of the run's own checkpoints.
 //   delta-history.2. A read goes back to the snapshot and no further, and a cycle of ancestors ends it.
 import type { Fingerprint } from "../../model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../ports/ports.ts";

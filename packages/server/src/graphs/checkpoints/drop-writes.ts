@@ -1,7 +1,7 @@
 // Drop writes: a run that fails takes back the writes that no checkpoint has taken, so that they cannot spoil later reads
 // and runs. The row of a task is stored again without them.
 // Invariants:
-//   drop-writes.1. The update and the goto of a command go, and so does what a task wrote or was given before it threw.
+//   - The update and the goto of a command go, and so does what a task wrote or was given before it threw.
 //   drop-writes.2. Results stay: a sibling that has finished does not run again. If the state refuses them, they go too.
 //   drop-writes.3. Errors and interrupts stay: they show where the run failed, and what was asked.
 import { NULL_TASK } from "./pending-tasks.ts";

@@ -2,7 +2,7 @@
 // that step have written. The state has shown it, and those branches do not run again: so it counts as written before
 // the input.
 // Invariants:
-//   keep-results.1. Only values of the state count. Successors, sends and joins of the step are given up with it.
+//   - Only values of the state count. Successors, sends and joins of the step are given up with it.
 //   keep-results.2. Branches that wait or have failed leave nothing.
 import { isOwnChannel } from "../langgraph/control-values.ts";
 import { NULL_TASK } from "./pending-tasks.ts";

@@ -14,11 +14,11 @@
 //   run-checkpointer.3. Special writes (error, interrupt, resume) replace their kind, others keep their first value, as
 //        in LangGraph.
 //   run-checkpointer.4. A read sees this run's own writes.
-//   run-checkpointer.5. Writes come back in the order in which LangGraph applies them, regardless of the storing run
-//        (decode-checkpoint.ts).
+//   - Writes come back in the order in which LangGraph applies them, regardless of the storing run
+//     (decode-checkpoint.ts).
 //   run-checkpointer.6. A list reads LIST_STEP checkpoints at a time, on demand.
-//   run-checkpointer.7. Exception to run-checkpointer.2: a long value is encoded in slices of the event loop, and
-//        LangGraph delays the next superstep until it is done. Only a branch that runs in parallel can change it.
+//   - Exception to run-checkpointer.2: a long value is encoded in slices of the event loop, and
+//     LangGraph delays the next superstep until it is done. Only a branch that runs in parallel can change it.
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import type { WriteSet } from "../../model/model.ts";

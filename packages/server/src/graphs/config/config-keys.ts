@@ -1,6 +1,6 @@
 // Config keys: every key of langgraph.json without effect here → the reason, and the replacement.
 // Rules:
-//   config-keys.1. A key for building an image, or for Python, has no effect, and a warning names its replacement.
+//   - A key for building an image, or for Python, has no effect, and a warning names its replacement.
 //   config-keys.2. A key whose loss would weaken a promise of the deployment stops the server.
 //   config-keys.3. A mistyped key names the known one that it resembles.
 import { nearestName } from "./nearest-name.ts";

@@ -5,7 +5,7 @@
 //   interrupt-ids.1. The first interrupt of a task has LangGraph's id in every version: the hash of the task's
 //        namespace.
 //   interrupt-ids.2. Interrupt n ≥ 1 has LangGraph's id if that is unique, else the hash of `<library id>:<n>`.
-//   interrupt-ids.3. An id is 32 lower-case hex digits: LangGraph accepts exactly such keys in a map of answers.
+//   - An id is 32 lower-case hex digits: LangGraph accepts exactly such keys in a map of answers.
 import { createXXHash128 } from "hash-wasm";
 import type { Library } from "./library.ts";
 

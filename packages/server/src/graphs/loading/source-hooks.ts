@@ -2,8 +2,8 @@
 // `.ts`, folders, path aliases, JSON.
 // Rules:
 //   source-hooks.1. Files of this server and compiled files of packages load as in plain Node.
-//   source-hooks.2. A project file never adds a second copy of a package: its `require` resolves as `import`, where
-//        possible.
+//   - A project file never adds a second copy of a package: its `require` resolves as `import`, where
+//     possible.
 //   source-hooks.3. An import that does not resolve or load fails with the importing file's name.
 import { readFileSync } from "node:fs";
 import {

@@ -2,7 +2,7 @@
 // Rules:
 //   source-resolve.1. In a TypeScript file `./state.js` means `./state.ts` if that exists. In a JavaScript file the
 //        written path comes first.
-//   source-resolve.2. A path alias without a matching file has no effect: the specifier resolves as a package.
+//   - A path alias without a matching file has no effect: the specifier resolves as a package.
 //   source-resolve.3. All other specifiers resolve as in plain Node.
 import { readFileSync, statSync } from "node:fs";
 import { findPackageJSON, type ResolveFnOutput, type ResolveHookContext } from "node:module";

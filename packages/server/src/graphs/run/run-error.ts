@@ -2,7 +2,7 @@
 // Rules:
 //   run-error.1. The stack names the user's own files and lines, relative to the project: with source maps, without hot
 //        reload's queries and frames of Node.
-//   run-error.2. Everything has a limit: frames, causes, and total length.
+//   - Everything has a limit: frames, causes, and total length.
 //   run-error.3. LangGraph's own mark tells a refused answer: it names an error caused by a resume value, also as the
 //        cause of another.
 //   run-error.4. If another task of the same step failed for its own reason, the run has failed.

@@ -2,7 +2,7 @@
 // Invariants:
 //   trace-callbacks.1. Only nodes, models and tools become steps: inner steps of others belong to the step around them.
 //   trace-callbacks.2. A node that interrupts has not failed: its step ends as a pause.
-//   trace-callbacks.3. Content is read only if the settings request it.
+//   - Content is read only if the settings request it.
 import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../../ports/ports.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 

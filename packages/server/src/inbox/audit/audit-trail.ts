@@ -1,7 +1,7 @@
 // Audit trail: who acted on which interrupt, and from where. Each entry is part of the transaction it describes.
 // Invariants:
-//   audit-trail.1. An answer and its entry share a commit: there are as many entries as accepted answers.
-//   audit-trail.2. Entries are append-only. They are deleted with their thread, or by age (retention.ts).
+//   - An answer and its entry share a commit: there are as many entries as accepted answers.
+//   - Entries are append-only. They are deleted with their thread, or by age (retention.ts).
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { AuditRecord, Tx } from "../../ports/ports.ts";

@@ -4,7 +4,7 @@
 //   verify-audit.2. An entry that retention or the deletion of its thread removed is no fault: its digest is still there.
 //        While its thread is there, it is a fault unless the chain notes a later time before which entries were deleted
 //        by age. A thread that was made after the entry is another one with the same id.
-//   verify-audit.3. An anchor, the heads of an earlier verification, also finds a trail that was rewritten as a whole.
+//   - An anchor, the heads of an earlier verification, also finds a trail that was rewritten as a whole.
 //   verify-audit.5. An entry whose content is not that of its digest is no fault if a chain notes the erasure of a person from it,
 //        with the digest of the content that it has now.
 //   verify-audit.4. The numbers of a thread have no gap: it also shows where a whole chain was removed.

@@ -7,7 +7,7 @@
 //   audit-chain.1. The digest covers the entry as a reader of the trail gets it; equal entries have equal digests on every storage.
 //   audit-chain.2. A deleted entry leaves its position, number and digest, so that the chain past it can be verified,
 //        and its thread and time, so that its deletion can be.
-//   audit-chain.3. The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
+//   - The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
 //   audit-chain.4. A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
 //   audit-chain.5. So is the erasure of a person from an entry: the entry keeps its digest in the chain, and its content
 //        must have the digest that an erasure of the chain notes.

@@ -1,6 +1,6 @@
 // Shown payload: what an interrupt showed, so that its answer is handed to a place that shows the same.
 // Rules:
-//   shown-payload.1. `exact` is equal for equal JSON, in any order of members.
+//   - `exact` is equal for equal JSON, in any order of members.
 //   shown-payload.2. `masked` leaves out what a node makes anew each time it runs: times close to the moment of asking,
 //        random fractions, UUIDs and other random texts. Two payloads that differ in anything else differ in it, but for
 //        their deadline, which is beside it.

@@ -1,6 +1,6 @@
 // Closed schema: a JSON Schema whose objects take no members beyond those that it describes. Pure.
 // Invariants:
-//   closed-schema.1. An object whose members the schema describes takes these only, at any depth, unless the schema says
+//   - An object whose members the schema describes takes these only, at any depth, unless the schema says
 //     itself what else it takes. An object without any described member stays open.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 

@@ -1,6 +1,6 @@
 // Convert line: an event of a run's log → protocol events. Pure; converted-row.ts adds values from storage later.
 // Invariants:
-//   convert-line.1. The result depends on the line, its place, and the messages that earlier lines of the run left open:
+//   - The result depends on the line, its place, and the messages that earlier lines of the run left open:
 //     every process and every replay makes the same.
 //   convert-line.2. A run that REST or a cron started is shown from its log: begin, end, questions, root states, and of its
 //        other stream modes updates, tasks, custom, messages and the states of subgraphs.

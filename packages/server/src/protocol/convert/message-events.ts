@@ -1,7 +1,7 @@
 // Message events: the messages of a REST stream → `messages` events of the thread protocol, with the parts that
 // are open between the lines of a run.
 // Invariants:
-//   message-events.1. The result depends on the earlier lines of the run alone: every process and every replay makes the same.
+//   - The result depends on the earlier lines of the run alone: every process and every replay makes the same.
 //   message-events.2. A message ends with the whole message, with the next root state, or with its run. Blocks of one
 //     message do not overlap.
 //   message-events.3. A run that streams both forms of messages is shown by the first one.

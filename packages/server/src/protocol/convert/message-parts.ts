@@ -2,7 +2,7 @@
 // Invariants:
 //   message-parts.1. Text and reasoning of a message are one block each, and each tool call is one: REST streams show
 //     neither begin nor end of a block.
-//   message-parts.2. The parts of a chunk are its additions, those of a message so far are complete.
+//   - The parts of a chunk are its additions, those of a message so far are complete.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 
 export type BlockKind = "reasoning" | "text" | "tool";

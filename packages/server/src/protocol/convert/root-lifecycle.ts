@@ -2,7 +2,7 @@
 // Invariants:
 //   root-lifecycle.1. Ids name the run in the form by which clients distinguish the runs of a thread: `synth:<run
 //        id>:…`.
-//   root-lifecycle.2. The same id is made from the log, and from the row of a run whose log is not kept any more.
+//   - The same id is made from the log, and from the row of a run whose log is not kept any more.
 import type { EndMark } from "../../events/end-mark.ts";
 import type { EndedBy, Interrupt } from "../../model/model.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";

@@ -3,7 +3,7 @@
 //   socket-session.1. Every frame is answered or closes the socket; commands are carried out in the order in which they came.
 //   socket-session.2. A live event is sent once, however many subscriptions match it (one-copy.ts). A subscription is answered before its replay. Its reader is its own: a closing socket takes no other along.
 //   socket-session.3. A slow reader holds SEND_UNITS_MAX at most, and is closed when nothing leaves for STALL_MS.
-//   socket-session.4. The caller is that of the upgrade. A right that is lost closes the socket.
+//   - The caller is that of the upgrade. A right that is lost closes the socket.
 import { WebSocket } from "ws";
 import { command, eventFilter } from "@holdpoint/api/protocol.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";

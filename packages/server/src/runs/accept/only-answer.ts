@@ -3,7 +3,7 @@
 //   only-answer.1. People decide about the run that asked. So an answer changes nothing else of that run: no update, no
 //     other node, assistant, config, context, checkpoint, breakpoint or receiver of its events. This holds for the answer
 //     to any question of the thread, and for a run that only continues it: the next run asks in place of this one.
-//   only-answer.2. A member that repeats what the run has already changes nothing.
+//   - A member that repeats what the run has already changes nothing.
 //   only-answer.3. What the call leaves out stays as the run that asked has it.
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";

@@ -2,8 +2,8 @@
 // Invariants:
 //   start-run.1. Of concurrent answers to one interrupt, the first conditional update of the paused thread wins.
 //     The others change nothing.
-//   start-run.2. A refused call changes nothing: every refusal precedes the first write or rolls it back.
-//   start-run.3. An accepted run is durable before the caller receives a reply.
+//   - A refused call changes nothing: every refusal precedes the first write or rolls it back.
+//   - An accepted run is durable before the caller receives a reply.
 //   start-run.4. An Idempotency-Key creates one run for any number of repeated calls (start-snapshot.1).
 //   start-run.5. A thread or an assistant outside the caller's scope is refused like a missing one.
 //   start-run.6. A process that lost its worker registration accepts runs for the other workers.

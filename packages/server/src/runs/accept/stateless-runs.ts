@@ -2,7 +2,7 @@
 // Invariants:
 //   stateless-runs.1. A stateless run has its own thread, which is deleted with the run (finish-run.4) unless the call
 //     says "keep".
-//   stateless-runs.2. A paused stateless run keeps its thread until the pause ends, so that no interrupt is lost.
+//   - A paused stateless run keeps its thread until the pause ends, so that no interrupt is lost.
 //   stateless-runs.3. A call with an Idempotency-Key can be repeated during the key's lifetime: until then its thread
 //     is kept.
 import { ApiError } from "@holdpoint/base/api-error.ts";

@@ -1,6 +1,6 @@
 // Run end: the transaction that ends a run, with its last checkpoints, both statuses and its interrupts.
 // Invariants:
-//   finish-run.1. A pause becomes visible with one commit: checkpoint, interrupts and statuses.
+//   - A pause becomes visible with one commit: checkpoint, interrupts and statuses.
 //   finish-run.2. A stale attempt ends nothing.
 //   finish-run.3. An interrupt whose answer no task used is open again if the thread still waits for it. So is one that
 //     the run abandoned by an input that did not reach the state.

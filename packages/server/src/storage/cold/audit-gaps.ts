@@ -1,8 +1,8 @@
 // Gaps in the numbers of a thread's audit entries.
 // Invariants:
-//   audit-gaps.1. A deleted entry explains its number.
-//   audit-gaps.2. Traces of an earlier thread with the same id explain numbers, but never make a gap: only numbers up to
-//        the newest entry count.
+//   - A deleted entry explains its number.
+//   - Traces of an earlier thread with the same id explain numbers, but never make a gap: only numbers up to
+//     the newest entry count.
 import type { AuditGaps } from "../../ports/ports.ts";
 
 /** Values: thread id, limit. */

@@ -1,5 +1,5 @@
 // Crons: rows, search, and the conditional update that assigns each tick once.
-// Invariant cold/crons.1: a read of a cron holds its lock until the end of the transaction, as a change does.
+// A read of a cron holds its lock until the end of the transaction, as a change does.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Cron } from "../../model/model.ts";
 import type { CronFilter, CronTx } from "../../ports/ports.ts";

@@ -1,6 +1,6 @@
 // Outbox: deliveries, and webhooks that were added to runs.
 // Invariants:
-//   cold/webhooks.1. Rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
+//   - Rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
 //   cold/webhooks.2. Servers that search for work at the same time each get a different webhook.
 import type { RunWebhook, Webhook } from "../../model/model.ts";
 import type { WebhookTx } from "../../ports/ports.ts";

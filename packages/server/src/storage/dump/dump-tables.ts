@@ -2,7 +2,7 @@
 // Invariants:
 //   dump-tables.1. The list has every table and column of a storage, except derived ones (the search index among them)
 //        and the worker of a run: that worker does not exist in the target.
-//   dump-tables.2. Tables come in load order; rows come in key order.
+//   - Tables come in load order; rows come in key order.
 
 /**
  * `json`: JSON that SQL reads; `jsontext`: JSON that only the server reads; `value`: JSON of any value, including null;

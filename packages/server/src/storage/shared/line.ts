@@ -8,7 +8,7 @@
 //   line.3. No run is overtaken by more runs than waited when it came, whatever the callers do (answers apart). A run
 //        may leave the order of arrival only after the oldest one has started, and only if it waited then: each run
 //        that overtakes thereby has a partner that started in order, and that waited longer than the overtaken run.
-//   line.4. Processes share no turn: each keeps line.1 and line.3 by its own claims, so all of them together do.
+//   - Processes share no turn: each keeps line.1 and line.3 by its own claims, so all of them together do.
 //   line.5. A claim that is undone gives no turn: the next one is that of the oldest run.
 import type { RunRequest } from "../../model/model.ts";
 

@@ -2,8 +2,8 @@
 // Invariants:
 //   bulk-dialog.1. Items are listed by graph and action, each with its arguments; those that do not allow the decision are
 //        left out and counted.
-//   bulk-dialog.2. Many items are always confirmed, and the answers can be undone as any other. A cancelled decision keeps
-//        the selection.
+//   - Many items are always confirmed, and the answers can be undone as any other. A cancelled decision keeps
+//     the selection.
 //   bulk-dialog.3. An approval waits until the arguments of every item have been open (folds.1).
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";

@@ -1,6 +1,6 @@
 // Bulk results: the result of each item of a bulk operation.
 // Invariants:
-//   bulk-results.1. Every item has a result.
+//   - Every item has a result.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ApiProblem } from "../../../api/problem.ts";

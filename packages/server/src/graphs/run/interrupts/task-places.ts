@@ -1,5 +1,5 @@
 // Task places: the position of a task among its siblings, level by level, so that interrupts have a stable order.
-// Invariant task-places.1: sent and called tasks come first, by position; then nodes, in graph order.
+// Sent and called tasks come first, by position; then nodes, in graph order.
 import type { Fingerprint } from "../../../model/model.ts";
 import { uuidV5 } from "@holdpoint/base/ids.ts";
 import type { PendingGraph } from "../../checkpoints/pending-tasks.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   extension-channels.1. A transformer's writes to a channel follow the chunk that caused them, under the namespace of
 //     that chunk, and precedes the chunk's own event. Final values come at the end of the run.
-//   extension-channels.2. A transformer sees each chunk of the run once, in order. One that throws fails the run, as a node does.
+//   - A transformer sees each chunk of the run once, in order. One that throws fails the run, as a node does.
 import type * as LangGraph from "@langchain/langgraph";
 import type { Chunk } from "../../langgraph/stream-chunk.ts";
 import type { Namespace } from "./child-lifecycle.ts";

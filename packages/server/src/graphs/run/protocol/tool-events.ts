@@ -1,7 +1,7 @@
 // Tool events: the library's chunks about tools → events of the thread protocol.
 // Invariants:
 //   tool-events.1. A tool that pauses raises no tool-error: the engine's control flow is no failure.
-//   tool-events.2. Inputs, outputs and messages of errors are bounded.
+//   - Inputs, outputs and messages of errors are bounded.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 

@@ -1,6 +1,6 @@
 // Errors: failures of PostgreSQL or of its connection as errors of the API.
 // Invariants:
-//   client/errors.1. A connection lost before COMMIT means that nothing was written.
+//   - A connection lost before COMMIT means that nothing was written.
 //   client/errors.2. After COMMIT, a lookup decides (commit-outcome.ts). If the lookup fails, the error says so; it
 //        never guesses.
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";

@@ -1,6 +1,6 @@
 // Text encoding: any JavaScript string as text that PostgreSQL accepts, without NUL and lone surrogates.
 // Invariants:
-//   text-encoding.1. A text reads back as written; different texts stay different.
+//   - A text reads back as written; different texts stay different.
 //   text-encoding.2. A text without special characters stays as it is.
 //   text-encoding.3. JSON for SQL conditions writes equal characters equally inside its strings.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";

@@ -6,9 +6,9 @@
 //        gives no column a value unknown to the previous version: that belongs in the next release. For the same reason
 //        every statement names its columns. The locks of a step last until the last step ends, and calls wait at most
 //        15 seconds. So a step that reads or writes a whole table must be quick with a million rows.
-//   postgres/migrations.2. Keys compare byte by byte, whatever the database's collation.
-//   postgres/migrations.3. Times are milliseconds; JSON is text as received, NUL and lone surrogates included
-//        (text-encoding.ts).
+//   - Keys compare byte by byte, whatever the database's collation.
+//   - Times are milliseconds; JSON is text as received, NUL and lone surrogates included
+//     (text-encoding.ts).
 import { CATALOGUE_TABLES } from "./catalogue-tables.ts";
 import { INBOX_TABLES } from "./inbox-tables.ts";
 import { MESSAGE_TABLES } from "./message-tables.ts";

@@ -2,7 +2,7 @@
 // none waits. There are as many chains as there were transactions at once.
 // Invariants:
 //   postgres/audit.1. Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
-//   postgres/audit.2. A chain belongs to one transaction until its commit (holdpoint.append_audit).
+//   - A chain belongs to one transaction until its commit (holdpoint.append_audit).
 import { auditDigest, erasureDigest } from "../../../model/audit/audit-chain.ts";
 import type { AuditTx } from "../../../ports/ports.ts";
 import type { AuditDialect } from "../../cold/audit-search.ts";

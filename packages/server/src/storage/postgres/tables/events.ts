@@ -1,7 +1,7 @@
 // Events in PostgreSQL, row by row in order of arrival, until they expire; tickets of their readers.
 // Invariants:
-//   postgres/events.1. `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
-//        valid.
+//   - `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
+//     valid.
 //   postgres/events.2. Rows of one thread come in `seq` order, because all writers hold the thread's lock.
 import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";

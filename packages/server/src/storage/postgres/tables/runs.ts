@@ -1,6 +1,6 @@
 // Runs in PostgreSQL: rows, queue order, idempotency keys.
 // Invariants:
-//   postgres/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
+//   - At most one run of a thread is `running`; the unique partial index rejects a second.
 //   postgres/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
 //   postgres/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
 //   postgres/runs.4. A read of a run for a change holds its thread's lock (transaction.ts, transaction.1).

@@ -1,6 +1,6 @@
 // Database: one SQLite connection with a statement cache, kept rows, and a count of written bytes.
 // Invariants:
-//   client/database.1. Every value reaches SQL as a bound parameter.
+//   - Every value reaches SQL as a bound parameter.
 //   client/database.3. What is deleted is overwritten with zeros, in the next pages of the log and then in the file.
 //   client/database.2. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";

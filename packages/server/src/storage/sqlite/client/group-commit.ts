@@ -4,7 +4,7 @@
 //   group-commit.2. A task that throws undoes its own writes only.
 //   group-commit.3. When the commit fails, every task with writes fails, and the next group starts clean. Tasks that
 //        only read run again without those.
-//   group-commit.4. From BEGIN to COMMIT only microtasks run: no other code sees the open transaction.
+//   - From BEGIN to COMMIT only microtasks run: no other code sees the open transaction.
 //   group-commit.5. A failed commit may survive a crash: its frames are in the log, complete but unsynced. An empty
 //        commit in the same place overwrites them. After its sync the failed commit is void, and its callers get
 //        `storage_unavailable`. Until then they get `commit_unknown`, and all other callers get `storage_unavailable`.

@@ -1,7 +1,7 @@
 // Copies of threads in SQLite. A transaction holds the event loop, so large values are copied ahead, a few at a time.
 // Invariants:
-//   sqlite/copies.1. Nothing reads a value without its thread, and the copy's thread comes with all other rows in one
-//        transaction. Values never change, so those copied ahead stay right.
+//   - Nothing reads a value without its thread, and the copy's thread comes with all other rows in one
+//     transaction. Values never change, so those copied ahead stay right.
 //   sqlite/copies.2. `meta` names each unfinished copy. The next start deletes its values.
 import type { SQLInputValue } from "node:sqlite";
 import { COPIED_COLUMNS, resealed, type ThreadCopy } from "../../shared/thread-copy.ts";

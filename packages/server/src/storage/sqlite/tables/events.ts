@@ -2,7 +2,7 @@
 // Invariants:
 //   sqlite/events.1. `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
 //        valid.
-//   sqlite/events.2. `lines` is the last column, so a search for a position does not read it.
+//   - `lines` is the last column, so a search for a position does not read it.
 import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";

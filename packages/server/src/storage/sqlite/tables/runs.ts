@@ -1,6 +1,6 @@
 // Runs in SQLite: rows, queue order.
 // Invariants:
-//   sqlite/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
+//   - At most one run of a thread is `running`; the unique partial index rejects a second.
 //   sqlite/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
 //   sqlite/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
 //   sqlite/runs.4. A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending

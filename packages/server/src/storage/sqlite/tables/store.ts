@@ -2,7 +2,7 @@
 // Invariants:
 //   sqlite/store.1. `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest
 //        items are read in order. A search with a limit costs as much as it returns, however many items exist.
-//   sqlite/store.2. Expired items are invisible, swept or not.
+//   - Expired items are invisible, swept or not.
 //   sqlite/store.3. No search reads more than its `scanMax` vectors or namespaces.
 //   sqlite/store.4. A page of a list reads no values.
 import type { SQLInputValue } from "node:sqlite";

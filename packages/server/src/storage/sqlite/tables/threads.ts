@@ -2,7 +2,7 @@
 // Invariants:
 //   sqlite/threads.1. A filter's keys and values are bound parameters, never part of the SQL text.
 //   sqlite/threads.2. Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the id.
-//   sqlite/threads.3. A kept row of a thread follows each of its changes here (client/kept-rows.ts).
+//   - A kept row of a thread follows each of its changes here (client/kept-rows.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../../model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../ports/ports.ts";

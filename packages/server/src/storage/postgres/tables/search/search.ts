@@ -4,7 +4,7 @@
 //   postgres/search.1. A deleted thread has no documents.
 //   postgres/search.2. A query is made of words of letters and digits in quotes, so no text is syntax
 //        (api/text/search-words.ts: search-words.1).
-//   postgres/search.3. A noted change stays until its thread is indexed; another server takes it over from one that died.
+//   - A noted change stays until its thread is indexed; another server takes it over from one that died.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { Interrupt } from "../../../../model/model.ts";
 import type { SearchTx, UnindexedThread } from "../../../../ports/ports.ts";

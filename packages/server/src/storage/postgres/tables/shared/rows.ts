@@ -1,5 +1,5 @@
 // Rows: columns ↔ the model's fields (columns.ts), for reads and writes.
-// Invariant postgres/rows.1: a JSON column holds text that JSON.parse accepts; PostgreSQL also reads a `searched` one.
+// A JSON column holds text that JSON.parse accepts; PostgreSQL also reads a `searched` one.
 import type { ColumnKind, Columns } from "../../../shared/columns.ts";
 import type { Parameter, Row } from "../../client/pool.ts";
 import type { Sql } from "../../client/transaction.ts";

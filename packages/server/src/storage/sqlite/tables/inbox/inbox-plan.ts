@@ -4,7 +4,7 @@
 //   inbox-plan.1. Only open interrupts of paused threads are in the list, so every listed item accepts an answer.
 //   inbox-plan.2. The order is total: creation time, thread, id. A page begins strictly after the end of the previous
 //        one.
-//   inbox-plan.4. The order of priorities has an index without filters; with one, the rows of the filter are sorted.
+//   - The order of priorities has an index without filters; with one, the rows of the filter are sorted.
 //   inbox-plan.3. In the order of deadlines, items with a deadline come first, each kind in its own order.
 import type { SQLInputValue } from "node:sqlite";
 import type { DeadlineBucket, InboxQuery } from "../../../../ports/ports.ts";

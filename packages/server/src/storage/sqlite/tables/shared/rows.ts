@@ -1,5 +1,5 @@
 // Rows: columns ↔ the model's fields (columns.ts), for reads and writes.
-// Invariant sqlite/rows.1: a JSON column holds text that JSON.parse accepts, with NUL and lone surrogates escaped.
+// A JSON column holds text that JSON.parse accepts, with NUL and lone surrogates escaped.
 import type { SQLInputValue } from "node:sqlite";
 import type { ColumnKind, Columns } from "../../../shared/columns.ts";
 import type { Database, Row } from "../../client/database.ts";
