@@ -16,11 +16,11 @@ import { createWakeSignal, CutOff } from "../runs/streams/subscription.ts";
 import { convertedRow, wantedBy } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
 import { createSelection } from "./shared-selection.ts";
-import { createShownRequests } from "./shown-requests.ts";
-import { toEventRow } from "./convert/event-place.ts";
+import { toEventRow, baselineSeq } from "./convert/event-place.ts";
 import { rowsAfter } from "./shared-read.ts";
 import { admits, attachedTo, type Attached } from "./replay-rules.ts";
-import type { WireEvent } from "./convert/wire-event.ts";
+import { type WireEvent, wireEvent } from "./convert/wire-event.ts";
+import type { ClosedHow } from "../events/thread-note.ts";
 
 export interface ReadQuery {
   readonly threadId: string;
@@ -192,4 +192,41 @@ async function readNext(
   const behind = rows.filter(({ seq }) => seq <= attached.replayed);
   if (behind.length > 0) return { rows: behind };
   return rows.length > 0 ? { rows } : "nothing_yet";
+}
+
+/**
+ * The questions that a reader was shown and that still wait, for the last event of a deleted thread. Nothing of a deleted
+ * thread is stored, so the event is made for each reader. Its id is that of the questions: a client that reconnected
+ * meanwhile sees it once.
+ */
+interface ShownRequests {
+  readonly take: (events: readonly WireEvent[]) => void;
+  /** @param row the last one that was read @returns nothing if no question waits */
+  readonly deleted: (row: number, timestamp: number) => readonly WireEvent[];
+}
+
+function createShownRequests(): ShownRequests {
+  const waiting = new Set<string>();
+  return {
+    take(events) {
+      for (const { gate } of events) {
+        if (gate.kind === "question") waiting.add(gate.interruptId);
+        else if (gate.kind === "closed") for (const id of gate.interruptIds) waiting.delete(id);
+      }
+    },
+    deleted(row, timestamp) {
+      const [first] = waiting;
+      if (first === undefined) return [];
+      const how: ClosedHow = "deleted";
+      const id = `${first}:deleted:answered`;
+      const parts = {
+        seq: baselineSeq(row, Infinity),
+        id,
+        method: "input.answered",
+        namespace: [],
+        timestamp,
+      } as const;
+      return [wireEvent(parts, JSON.stringify({ interrupt_ids: [...waiting], how }))];
+    },
+  };
 }

@@ -8,9 +8,9 @@ import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { isPlaceRow } from "./answer-places.ts";
 import { decodeCheckpoint, decodeWrites } from "./decode-checkpoint.ts";
 import { type ChannelHistory, type ReadLine, deltaHistory } from "./delta-history.ts";
-import { keepResults } from "./keep-results.ts";
-import type { CheckpointKind } from "./pending-tasks.ts";
+import { type CheckpointKind, NULL_TASK } from "./pending-tasks.ts";
 import type { Origin, SaverState } from "./saver-state.ts";
+import { isOwnChannel } from "../langgraph/control-values.ts";
 
 /** Namespace and id of a checkpoint; null for the newest one. */
 export interface CheckpointAddress {
@@ -119,4 +119,22 @@ function dropAnswers(
     else if (count > 0 && Array.isArray(value)) result.push([taskId, channel, value.slice(0, count)]);
   }
   return result;
+}
+
+type Write = [taskId: string, channel: string, value: unknown];
+
+/**
+ * Writes of a checkpoint as an input meets them. New input on a paused thread ends the pending step, and the library
+ * forgets what its finished branches have written. The state has shown it, and they do not run again: so it counts as
+ * written before the input. Successors, sends and joins of the step are given up; branches that wait or have failed leave
+ * nothing.
+ * @param tasks those of the pending step
+ */
+function keepResults(writes: readonly Readonly<Write>[], tasks: ReadonlySet<string>): Write[] {
+  const failed = new Set(writes.filter(([, channel]) => channel === "__error__").map(([taskId]) => taskId));
+  return writes.flatMap(([taskId, channel, value]): Write[] =>
+    isOwnChannel(channel) || failed.has(taskId) || (taskId !== NULL_TASK && !tasks.has(taskId))
+      ? []
+      : [[NULL_TASK, channel, value]],
+  );
 }

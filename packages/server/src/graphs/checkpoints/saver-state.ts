@@ -8,7 +8,6 @@ import type { AnswerPlaces } from "./answer-places.ts";
 import type { Codec } from "./codec/value-codec.ts";
 import type { EncodedValue } from "./encode-values.ts";
 import { type PendingTasks, createPendingTasks } from "./pending-tasks.ts";
-import { type RecentStates, createRecentStates } from "./state-lookup.ts";
 
 export interface SaverOptions {
   readonly library: Library;
@@ -68,7 +67,7 @@ export interface SaverState {
   readonly taskPaths: Map<string, string>;
   rootCheckpointId: string | null;
   failed: boolean;
-  /** Results of finished branches are part of the state that the new input meets (keep-results.ts). */
+  /** Results of finished branches are part of the state that the new input meets (keepResults). */
   keptResults: boolean;
   forgetsResults: boolean;
   checkpoints: Checkpoint[];
@@ -136,4 +135,36 @@ export function blobReference(state: SaverState, { encoded, hash }: EncodedValue
     if (encoded !== storedInput?.text) state.blobs.push({ threadId, hash, data: encoded });
   }
   return `#${hash}`;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Finds the checkpoint of a streamed state. The stream is slightly behind the checkpoints, and some are never streamed:
+ * a match has the same object in every channel of the state.
+ */
+interface RecentStates {
+  note(checkpointId: string, channels: Values): void;
+  readonly findCheckpoint: (values: unknown) => string | null;
+}
+
+/** The stream is at most a few supersteps behind. */
+const STATES_MAX = 8;
+
+/** @param outputs the channels of the state, or the one channel that is the state */
+function createRecentStates(outputs: string | readonly string[]): RecentStates {
+  const recent: { readonly checkpointId: string; readonly channels: Values }[] = [];
+  const has = (channels: Values, values: unknown): boolean =>
+    typeof outputs === "string"
+      ? channels[outputs] === values
+      : typeof values === "object" &&
+        values !== null &&
+        outputs.every((channel) => channels[channel] === (values as Values)[channel]);
+  return {
+    note(checkpointId, channels) {
+      recent.push({ checkpointId, channels });
+      if (recent.length > STATES_MAX) recent.shift();
+    },
+    findCheckpoint: (values) => recent.findLast(({ channels }) => has(channels, values))?.checkpointId ?? null,
+  };
 }

@@ -10,7 +10,6 @@ import type { StreamConfig } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 import type { StreamPlan } from "./stream-modes.ts";
-import { createTaskKey } from "./idempotency-key.ts";
 
 const CHECKPOINTER_KEY = "__pregel_checkpointer";
 
@@ -117,4 +116,24 @@ function authConfigurable({ user, permissions }: Run["request"]): Record<string,
 /** LangGraph copies these from `configurable` unless they are present: the request's own would win (run-config.2). */
 function clientMetadata(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !isServerOwned(name)));
+}
+
+/**
+ * The token that a node sends with a side effect, so that the receiver recognises a repeat: its text is the same in
+ * every attempt of a task, and differs between tasks. LangGraph copies `configurable` into every task before the task's
+ * id is known, so the key is an object that becomes text on use, and then reads its task.
+ */
+interface TaskKey {
+  toString(): string;
+  toJSON(): string;
+  [Symbol.toPrimitive](): string;
+}
+
+function createTaskKey(library: Library, threadId: string, runId: string): TaskKey {
+  const text = (): string => {
+    const configurable = library.langgraph.getConfig()?.configurable as Readonly<Record<string, unknown>> | undefined;
+    const task = configurable?.["checkpoint_ns"];
+    return `${threadId}/${typeof task === "string" && task !== "" ? task : runId}`;
+  };
+  return { toString: text, toJSON: text, [Symbol.toPrimitive]: text };
 }

@@ -1,9 +1,8 @@
 // Reads of the audit trail.
 import { ACT_TRAILS } from "../../model/audit-actions.ts";
 import { erasureDigest } from "../../model/audit/audit-chain.ts";
-import type { AuditTx } from "../../ports/ports.ts";
+import type { AuditTx, AuditGaps } from "../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
-import { gapsIn, selectGaps } from "./audit-gaps.ts";
 import { readAuditedThread, readTrace, toAuditRecord } from "./audit-record.ts";
 import { type AuditDialect, searchVerb } from "./audit-search.ts";
 import { putMeta } from "./sealing.ts";
@@ -111,4 +110,36 @@ function buildLinks(schema: string, columns: readonly string[]): string {
   return `SELECT ${all}, 0 AS is_gone FROM (SELECT ${all} FROM ${schema}audit ${page}) AS live
     UNION ALL
     SELECT ${known}, 1 AS is_gone FROM (SELECT ${[...left].join(", ")} FROM ${schema}audit_deleted ${page}) AS gone`;
+}
+
+/**
+ * Gaps in the numbers of a thread's entries. A deleted entry explains its number, and so do traces of an earlier thread
+ * with the same id, but those never make a gap: only numbers up to the newest entry count. Values: thread id, limit.
+ */
+const selectGaps = (schema: "" | "holdpoint."): string => `
+  WITH page AS (
+    SELECT thread_id, max(seq) AS newest FROM ${schema}audit WHERE thread_id > ?
+    GROUP BY thread_id ORDER BY thread_id LIMIT ?
+  ), numbers AS (
+    SELECT a.thread_id, a.seq FROM ${schema}audit AS a JOIN page ON page.thread_id = a.thread_id
+    UNION SELECT d.thread_id, d.seq FROM ${schema}audit_deleted AS d
+      JOIN page ON page.thread_id = d.thread_id AND d.seq BETWEEN 1 AND page.newest
+  ), steps AS (
+    SELECT thread_id, seq, lag(seq, 1, 0) OVER (PARTITION BY thread_id ORDER BY seq) AS known FROM numbers
+  )
+  SELECT page.thread_id, steps.known, steps.seq FROM page
+    LEFT JOIN steps ON steps.thread_id = page.thread_id AND steps.seq > steps.known + 1
+    ORDER BY page.thread_id, steps.seq`;
+
+/** @param rows of selectGaps */
+function gapsIn(rows: readonly Readonly<Record<string, unknown>>[], limit: number): AuditGaps {
+  const threads = new Set(rows.map((row) => String(row["thread_id"])));
+  const gaps = rows
+    .filter((row) => row["seq"] !== null)
+    .map((row) => ({
+      threadId: String(row["thread_id"]),
+      first: Number(row["known"]) + 1,
+      last: Number(row["seq"]) - 1,
+    }));
+  return { gaps, next: threads.size < limit ? null : ([...threads].at(-1) ?? null) };
 }
