@@ -3,8 +3,8 @@
 //   simulated-client.2. A refusal is PostgreSQL's own, in the transaction of the statement.
 //   simulated-client.3. A connection is cut between two statements: PostgreSQL completes what was sent to it, and ends the
 //        transaction. What takes place is a decision of the seed, not of the time at which a socket closes.
-//   simulated-client.4. PostgreSQL's own limits do not apply: they count the time of the machine, and end transactions of
-//        a history that a busy machine plays slowly.
+//   simulated-client.4. The limits of PostgreSQL and of the pool do not apply: they count the time of the machine, and end
+//        transactions and connections of a history that a busy machine plays slowly.
 import { Client, type ClientConfig, type Connection } from "pg";
 import type { Fate, Flight, Item, Process, World } from "./world.ts";
 
@@ -33,6 +33,9 @@ const NO_LIMITS: ClientConfig = {
   query_timeout: 0,
 };
 
+/** The pool reads these before it waits for a connection. */
+const NO_POOL_LIMITS = { connectionTimeoutMillis: 0, idleTimeoutMillis: 0 };
+
 type Query = (...parameters: readonly unknown[]) => unknown;
 
 /** A class of connections for the pool of a process. */
@@ -40,6 +43,7 @@ export function simulateClient(world: World, process: Process, patch: Patch): ty
   return class extends Client {
     constructor(config: ConstructorParameters<typeof Client>[0]) {
       super({ ...(config as ClientConfig), ...NO_LIMITS }); // simulated-client.4
+      Object.assign(config as ClientConfig, NO_POOL_LIMITS); // the options of the pool itself
       attach(this, world, process, patch);
     }
   };
