@@ -10,7 +10,7 @@ import { startPostgresProxy, isMarked, type Fate } from "../fakes/postgres-proxy
 import { Bench, FULL, pause } from "../harness/faults/fault-server.ts";
 import {
   checkHistories,
-  GIVEN,
+  CUT_ROUNDS,
   next,
   type Progress,
   restart,
@@ -37,7 +37,6 @@ test(
   },
 );
 
-const CUT_ROUNDS = FULL ? ROUNDS : Math.ceil(GIVEN / 2);
 const FATES: readonly Fate[] = ["before", "after", "during", "all"];
 
 testInLong(

@@ -17,6 +17,7 @@ import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, type Answer } from "../harness/server.ts";
 import { IS_LONG, testInLong } from "../harness/long.ts";
+import { readSizes } from "../histories/sizes.ts";
 
 interface Wire {
   readonly request_id: string;
@@ -210,7 +211,8 @@ function withSecondEnd({ history, ...watched }: Watched): Watched | null {
   return { ...watched, history: [...history, { ...last, request: second }] };
 }
 
-const [WIDTH, CLIENTS, CALLS] = FULL ? [50, 4, 8] : [IS_LONG ? 10 : 6, 4, 8];
+const { rounds: ROUNDS, sharedRounds: SHARED_ROUNDS, width: WIDTH } = readSizes().requests;
+const [CLIENTS, CALLS] = [4, 8];
 
 /** A person answers a request, and has the answer remembered. @returns the id of the policy */
 async function remember({ send }: Place, group: string): Promise<string> {
@@ -292,8 +294,6 @@ async function checkHistories(
   assert.ok(planted > 0);
 }
 
-const ROUNDS = FULL ? 10 : IS_LONG ? 2 : 1;
-
 test(
   `${ROUNDS * WIDTH} histories of requests, with kills (agent-requests.2, agent-requests.3)`,
   { timeout: FULL ? 1_800_000 : PATIENCE.timeout },
@@ -310,8 +310,6 @@ test(
     });
   },
 );
-
-const SHARED_ROUNDS = FULL ? 4 : 1;
 
 testInLong(
   `${SHARED_ROUNDS * WIDTH} histories of requests on two servers (agent-requests.2)`,

@@ -2,16 +2,20 @@
 //   planted-faults.1. Without a fault every history is good.
 //   planted-faults.2. Each fault is found within its number of histories, from any seed.
 //   planted-faults.3. The shrunken history is bad, and good without any one of its calls; a recorded one is the same.
+//   planted-faults.4. docs/concepts/guarantees.md has these numbers, and those of what `npm run histories` plays.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { randomFrom } from "../harness/reviews/quorum-law.ts";
-import { removeFolder, temporaryFolder } from "../harness/server.ts";
+import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { printed, type Call, type Op } from "./linearizable.ts";
 import { modelReview, type ReviewOp } from "./reviews.ts";
 import { isBadBy, isBadThread, readRecord, record, shrink } from "./shrink.ts";
 import { APPROVALS, simulateReview, type ReviewFault } from "./simulated-review.ts";
 import { simulate, type Fault } from "./simulated-thread.ts";
+import { readSizes } from "./sizes.ts";
+import { PLANTED } from "../simulation/faults.ts";
 
 /** Each with the number of histories within which it is found: one in 7, 4, 50 and 7 is bad. */
 const FAULTS: readonly (readonly [fault: Fault, within: number])[] = [
@@ -90,4 +94,33 @@ test("a recorded history is the same (planted-faults.3)", () => {
   } finally {
     removeFolder(folder);
   }
+});
+
+const count = (number: number): string => number.toLocaleString("en");
+const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+
+test("the page of the guarantees has the numbers of npm run histories (planted-faults.4)", () => {
+  const page = readFileSync(join(ROOT, "docs/concepts/guarantees.md"), "utf8");
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    readonly scripts: { readonly histories: string };
+  };
+  const env = Object.fromEntries([...scripts.histories.matchAll(/\b(HOLDPOINT_\w+)=(\S+)/g)].map(([, ...one]) => one));
+  const { threads, requests, questions, reviews, programs, simulation } = readSizes(env);
+  const seeds = (form: string | undefined): string => count(readSizes({ HOLDPOINT_FAULTS: form }).simulation.seeds);
+  const [thread, review] = [FAULTS, REVIEW_FAULTS].map((faults) => faults.map(([, within]) => count(within)));
+  const most = Math.max(...PLANTED.map(([, within]) => within));
+  for (const sentence of [
+    `| ${threads.rounds} rounds of ${threads.threads} threads, each with ${threads.clients} clients of ${threads.calls} calls, `,
+    `; ${threads.cutRounds} rounds on PostgreSQL `,
+    `| ${requests.rounds * requests.width} histories under kills and stops, ${requests.sharedRounds * requests.width} on two servers |`,
+    `| ${questions.count} questions, each with ${questions.clients} clients of ${questions.calls} calls |`,
+    `| ${reviews} random histories of votes and edits |`,
+    `| ${programs.length} programs that ask, `,
+    `| ${simulation.seeds} seeds, and the storage's contract `,
+    ` are found within ${thread?.slice(0, -1).join(", ")} and ${thread?.at(-1)} histories; `,
+    ` within ${review?.[0]}, and a claim that stays after its release within ${review?.at(-1)}.`,
+    ` plays ${seeds(undefined)} seeds, \`npm run test:long\` ${seeds("long")}, and both find ${WORDS[PLANTED.length]} planted faults (`,
+    `), each within ${most} seeds; \`HOLDPOINT_FAULTS=full\` plays ${seeds("full")} new seeds.`,
+  ])
+    assert.ok(page.includes(sentence), `not on the page: ${sentence}`);
 });

@@ -9,9 +9,10 @@ import { startServerHere } from "../harness/server-here.ts";
 import { type Call, printed } from "./linearizable.ts";
 import { modelReview, type ReviewOp } from "./reviews.ts";
 import { isBadBy } from "./shrink.ts";
+import { readSizes } from "./sizes.ts";
 
-const QUESTIONS = 4 * Number(process.env["HOLDPOINT_HISTORIES"] ?? 2);
-const [CLIENTS, CALLS, APPROVALS] = [3, 6, 3];
+const { count: QUESTIONS, clients: CLIENTS, calls: CALLS } = readSizes().questions;
+const APPROVALS = 3;
 const PEOPLE = ["ann", "bob", "carl", "dora"];
 const seed = Number(process.env["HOLDPOINT_HISTORY_SEED"] ?? Date.now() % 1_000_000_000);
 const next = randomFrom(seed);

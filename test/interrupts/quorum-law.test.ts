@@ -4,9 +4,10 @@ import { after, test } from "node:test";
 import { CHANNELS } from "../harness/channels/channels.ts";
 import { QUORUM_GRAPHS, runHistory, type Told } from "../harness/reviews/quorum-law.ts";
 import { startWorld } from "../harness/channels/world.ts";
+import { readSizes } from "../histories/sizes.ts";
 
 const ADMIN = "the-long-key-of-the-admin";
-const HISTORIES = 8;
+const HISTORIES = readSizes().reviews;
 const NAMES = ["inbox", "POST /threads/{id}/runs/wait", "input.respond over HTTP", "POST /runs, thread in the body"];
 const seedGiven = process.env["HOLDPOINT_QUORUM_SEED"];
 const world = await startWorld(QUORUM_GRAPHS, { HOLDPOINT_API_KEYS: `root:${ADMIN}` });

@@ -12,14 +12,14 @@ import { setMaxListeners } from "node:events";
 import { suite, test } from "node:test";
 import { compare, oracleProject, serverSide, type OracleLibrary, type OracleProject, type Send } from "./oracle.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
+import { readSizes } from "../histories/sizes.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 import type { WireRun } from "../harness/threads.ts";
 
 export const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 const ONE = Number(process.env["HOLDPOINT_ORACLE_SEED"] ?? 0);
-const SHORT = [13, 68, 109, 110, 113, 150];
-const SEEDS = ONE > 0 ? [ONE] : FULL ? Array.from({ length: 500 }, (_, at) => at + 1) : SHORT;
+const SEEDS = ONE > 0 ? [ONE] : readSizes().programs;
 const KILLED_SEEDS = FULL ? SEEDS.slice(-40) : SEEDS.slice(-1);
 /** The test kills the server each time it has accepted this many runs. */
 const RUNS_PER_KILL = FULL ? { sqlite: 12, postgres: 60 } : { sqlite: 8, postgres: 8 };

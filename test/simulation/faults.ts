@@ -15,6 +15,15 @@ export type Fault =
   /** Transactions on one thread do not wait for each other. */
   | "no lock";
 
+/** Each with the seeds within which it is found, and one that is near a seed that finds it. */
+export const PLANTED: readonly (readonly [fault: Fault, within: number, near: number])[] = [
+  ["rows of a refused transaction are overtaken", 200, 38],
+  ["ids of events are given twice", 50, 2],
+  ["an accepted answer is 503", 50, 5],
+  ["a lost COMMIT counts as refused", 50, 15],
+  ["no lock", 200, 33],
+];
+
 /** The SQL that PostgreSQL gets. */
 export function choosePatch(fault: Fault | null): Patch {
   if (fault === "no lock") return (sql) => sql.replace(/^SELECT pg_advisory_xact_lock\(.*\)$/, "SELECT $1::text");

@@ -6,31 +6,24 @@
 //   simulated-database.3. Each planted fault is found within its number of seeds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Client } from "pg";
+import { Client, Pool } from "pg";
 import { FULL } from "../harness/faults/fault-server.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { printed } from "../histories/linearizable.ts";
-import type { Fault } from "./faults.ts";
+import { readSizes } from "../histories/sizes.ts";
+import { PLANTED } from "./faults.ts";
 import { Simulation } from "./history.ts";
 import { simulateClient } from "./simulated-client.ts";
 import { World } from "./world.ts";
 import { IS_LONG } from "../harness/long.ts";
 
 const GIVEN = process.env["HOLDPOINT_TEST_SEED"];
-const SEEDS = GIVEN === undefined ? (FULL ? 10_000 : IS_LONG ? 200 : 20) : 1;
+const SIZES = readSizes().simulation;
+const SEEDS = GIVEN === undefined ? SIZES.seeds : 1;
 /** The short form plays the same seeds each time: who changes something else is not stopped by a rare one. */
 const FIRST = GIVEN === undefined ? (FULL ? Date.now() % 1_000_000_000 : 1) : Number(GIVEN);
-const REPEATED = FULL ? 200 : IS_LONG ? 10 : 2;
+const REPEATED = SIZES.repeated;
 const timeout = FULL ? 14_400_000 : 600_000;
-
-/** The short form begins at a seed that finds the fault. */
-const FAULTS: readonly (readonly [fault: Fault, within: number, near: number])[] = [
-  ["rows of a refused transaction are overtaken", 200, 38],
-  ["ids of events are given twice", 50, 2],
-  ["an accepted answer is 503", 50, 5],
-  ["a lost COMMIT counts as refused", 50, 15],
-  ["no lock", 200, 33],
-];
 
 const lastSteps = (steps: readonly string[]): string =>
   `the last of ${steps.length} steps:\n${steps.slice(-60).join("\n")}`;
@@ -56,6 +49,8 @@ test(`${SEEDS} seeds keep every law (simulated-database.1)`, { timeout }, async 
     tally.refusals += steps.filter((step) => step.endsWith("refused")).length;
     tally.cuts += steps.filter((step) => step.includes(" cut ")).length;
     tally.stops += steps.filter((step) => step.endsWith("killed")).length;
+    const played = seed - FIRST + 1;
+    if (played % 500 === 0) console.log(`${played} seeds from ${FIRST}: ${JSON.stringify(tally)}`); // for a run that is ended before
   }
   t.diagnostic(`seeds from ${FIRST}, ${await simulation.readVersion()}: ${JSON.stringify(tally)}`);
 });
@@ -68,20 +63,24 @@ test(`${REPEATED} seeds make the same history again (simulated-database.2)`, { t
   }
 });
 
-test("a history that the machine plays slowly meets no limit of PostgreSQL (simulated-client.4)", async () => {
+test("a history that the machine plays slowly meets no limit of PostgreSQL or the pool (simulated-client.4)", async () => {
   const connectionString = await newDatabase();
   const world = new World(1, new Client());
   const Simulated = simulateClient(world, world.newProcess("A"), (sql) => sql);
-  const client = new Simulated({ connectionString, idle_in_transaction_session_timeout: 5000, lock_timeout: 5000 });
-  await new Promise<void>((resolve) => client.connect(() => resolve()));
-  beforeDrop(() => client.end());
-  for (const limit of ["idle_in_transaction_session_timeout", "lock_timeout"])
-    assert.deepEqual((await client.query(`SHOW ${limit}`)).rows, [{ [limit]: "0" }]);
+  const limits = { idle_in_transaction_session_timeout: 5000, lock_timeout: 5000 };
+  const times = { connectionTimeoutMillis: 5000, idleTimeoutMillis: 5000 };
+  const pool = new Pool({ connectionString, Client: Simulated, ...limits, ...times });
+  beforeDrop(() => pool.end());
+  (await pool.connect()).release();
+  for (const limit of Object.keys(limits))
+    assert.deepEqual((await pool.query(`SHOW ${limit}`)).rows, [{ [limit]: "0" }]);
+  assert.deepEqual([pool.options.connectionTimeoutMillis, pool.options.idleTimeoutMillis], [0, 0]);
 });
 
-for (const [fault, within, near] of FAULTS) {
+for (const [fault, within, near] of PLANTED) {
   test(`${fault}: found within ${within} seeds (simulated-database.3)`, { timeout }, async (t) => {
     const simulation = await (opened ??= open());
+    // The short form begins at a seed that finds the fault.
     const first = FULL ? FIRST : IS_LONG ? 1 : near;
     for (let seed = first; seed < first + within; seed++) {
       const { found } = await simulation.play(seed, fault);

@@ -5,15 +5,20 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { linearize, printed, type Call, type Op, type Result } from "../../histories/linearizable.ts";
 import { record } from "../../histories/shrink.ts";
+import { readSizes } from "../../histories/sizes.ts";
 import { PATIENCE } from "../patience.ts";
 import { ROOT } from "../server.ts";
-import { type Bench, each, FULL, pause, questionsIn, seeded, until } from "./fault-server.ts";
+import { type Bench, each, pause, questionsIn, seeded, until } from "./fault-server.ts";
 
-/** Rounds of a length in between: `npm run histories`. */
-export const GIVEN = Number(process.env["HOLDPOINT_HISTORIES"] ?? 2);
-export const [ROUNDS, THREADS, CLIENTS, CALLS] = FULL ? [60, 12, 4, 5] : [GIVEN, 4, 3, 6];
+export const {
+  rounds: ROUNDS,
+  cutRounds: CUT_ROUNDS,
+  threads: THREADS,
+  clients: CLIENTS,
+  calls: CALLS,
+} = readSizes().threads;
 const JUMP_MS = String(24 * 60 * 60 * 1000);
-export const timeout = FULL || GIVEN > 2 ? 1_800_000 : PATIENCE.timeout;
+export const timeout = ROUNDS > 2 ? 1_800_000 : PATIENCE.timeout;
 export const SETTINGS = { BG_JOB_MAX_RETRIES: "100", BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" };
 const { seed, next } = seeded();
 
