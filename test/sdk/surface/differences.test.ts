@@ -97,6 +97,36 @@ const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
+    subject: "`run.start` of the thread protocol on a paused thread",
+    reference: "its input is the answer, whatever it is",
+    here: "new input, which gives the questions up, unless its keys are ids of questions; [`on_paused`](../concepts/runs-and-pauses.md#new-runs-on-a-paused-thread) can be `answer`",
+    check: async () => {
+      const { id } = await paused();
+      const params = { assistant_id: "echo", input: { payload: "again" } };
+      const { body } = await postTo(`/threads/${id}/commands`, { id: 1, method: "run.start", params });
+      await client.runs.join(id, (body["result"] as { readonly run_id: string }).run_id);
+      const { interrupts } = await client.threads.get(id);
+      assert.deepEqual(
+        Object.values(interrupts)
+          .flat()
+          .map(({ value }) => value),
+        ["again"],
+      );
+    },
+  },
+  {
+    subject: "`run.start` of another assistant on the same thread",
+    reference: "`invalid_argument`",
+    here: "runs it",
+    check: async () => {
+      const { id } = await paused();
+      const params = { assistant_id: "steps", input: {} };
+      const { body } = await postTo(`/threads/${id}/commands`, { id: 1, method: "run.start", params });
+      assert.equal(body["type"], "success");
+      await client.runs.join(id, (body["result"] as { readonly run_id: string }).run_id);
+    },
+  },
+  {
     subject: "a run that is rolled back",
     reference: "status `error`; the hosted platform deletes its record",
     here: "the record stays: status `error`, `ended_by` is `rollback`; what the run wrote is gone",
