@@ -86,8 +86,10 @@ test("blocks of messages (thread-channels.1)", PATIENCE, async () => {
     ["content-block-start", "text"],
     ["content-block-delta", undefined],
     ["content-block-finish", "text"],
-    ["content-block-start", "image"],
-    ["content-block-finish", "image"],
+    ...["image", "audio", "video", "file"].flatMap((type) => [
+      ["content-block-start", type],
+      ["content-block-finish", type],
+    ]),
     ["message-finish", undefined],
   ]);
 });

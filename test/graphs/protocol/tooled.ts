@@ -95,12 +95,14 @@ const SPOKEN = [
   }),
 ];
 
-/** Several kinds of messages: streamed blocks; one that no model made, with an image. */
+const MEDIA = Object.entries({ image: "image/png", audio: "audio/mpeg", video: "video/mp4", file: "application/pdf" });
+
+/** Several kinds of messages: streamed blocks; one that no model made, with every kind of media. */
 export const spoken = new StateGraph(MessagesAnnotation)
   .addNode("speaks", async () => ({ messages: [await new Scripted({ chunks: SPOKEN }).invoke("hi")] }))
   .addNode("shows", () => {
-    const image = { type: "image", url: "https://example.com/a.png", mime_type: "image/png" };
-    return { messages: [new AIMessage({ id: "shown", content: [{ type: "text", text: "Look:" }, image] })] };
+    const media = MEDIA.map(([type, mime_type]) => ({ type, url: `https://example.com/a.${type}`, mime_type }));
+    return { messages: [new AIMessage({ id: "shown", content: [{ type: "text", text: "Look:" }, ...media] })] };
   })
   .addEdge("__start__", "speaks")
   .addEdge("speaks", "shows")

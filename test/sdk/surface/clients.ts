@@ -6,3 +6,4 @@ export declare const threads: Client["threads"];
 export declare const runs: Client["runs"];
 export declare const crons: Client["crons"];
 export declare const store: Client["store"];
+export declare const stream: ReturnType<Client["threads"]["stream"]>;

@@ -8,23 +8,57 @@ export const PARTS = ["assistants", "threads", "runs", "crons", "store"] as cons
 const CALL_SIGNATURES = 0;
 const PARAMETERS_MAX = 6;
 
+/** Of the handle that `client.threads.stream()` returns. */
+const MODULES = ["run", "agent", "input", "state"];
+
 /** @returns `runs.cancel` for a method, `runs.cancel.reason` for an option of any of its forms; sorted */
-export async function readSurface(): Promise<readonly string[]> {
+export function readSurface(): Promise<readonly string[]> {
+  return readTypes((program, findPart) =>
+    PARTS.flatMap((part) => nameAll(program, findPart(part), part, listMethods(part))),
+  );
+}
+
+/** @returns the same for the handle of a thread: `stream.values`, `stream.run.start`, `stream.run.start.input`; sorted */
+export function readStreamSurface(): Promise<readonly string[]> {
+  return readTypes((program, findPart) => {
+    const { checker } = program;
+    const stream = findPart("stream");
+    const names = checker.getPropertiesOfType(stream).flatMap(({ name }) => (/^\w+$/.test(name) ? [name] : []));
+    const modules = names.filter((name) => MODULES.includes(name));
+    const others = names.filter((name) => !MODULES.includes(name));
+    const below = modules.flatMap((module) => {
+      const symbol = checker.getPropertyOfType(stream, module);
+      const type = symbol === undefined ? undefined : checker.getTypeOfSymbol(symbol);
+      if (type === undefined) throw new Error(`the declarations have no ${module}`);
+      const methods = checker.getPropertiesOfType(type).map(({ name }) => name);
+      return nameAll(program, type, `stream.${module}`, methods);
+    });
+    return [...nameAll(program, stream, "stream", others), ...below];
+  });
+}
+
+function nameAll(program: TypeProgram, type: Type, part: string, methods: readonly string[]): readonly string[] {
+  return methods.flatMap((method) => [
+    `${part}.${method}`,
+    ...[...listOptions(program, type, method)].map((option) => `${part}.${method}.${option}`),
+  ]);
+}
+
+/** @param read names of what the file exports */
+async function readTypes(
+  read: (program: TypeProgram, findPart: (part: string) => Type) => readonly string[],
+): Promise<readonly string[]> {
   const file = new URL("./clients.ts", import.meta.url).pathname;
   const files = await openTypes(ROOT, [file]);
   const program = files?.buildProgram(file) ?? null;
   if (files === null || program === null) throw new Error("the types of the client cannot be read");
   try {
-    const names = new Set<string>();
-    for (const part of PARTS) {
+    const findPart = (part: string): Type => {
       const type = program.findExport(part);
       if (type === undefined) throw new Error(`the client has no ${part}`);
-      for (const method of listMethods(part)) {
-        names.add(`${part}.${method}`);
-        for (const option of listOptions(program, type, method)) names.add(`${part}.${method}.${option}`);
-      }
-    }
-    return [...names].toSorted();
+      return type;
+    };
+    return [...new Set(read(program, findPart))].toSorted();
   } finally {
     files.close();
   }

@@ -14,24 +14,30 @@ export interface Bench {
 /**
  * - `effect`: the server does what the reference does; the check sees it.
  * - `documented`: the server takes it without an effect, and docs/how-to/migrate.md names it as a difference.
+ * - `refused`: the server refuses it by name; the check sees the refusal.
  * - `client`: the client acts on it by itself; no server sees it.
  * - `unsent`: the declarations have it, and the client does not send it; the check sees the request without it.
  */
-export interface Row {
-  readonly how: "effect" | "documented" | "client" | "unsent";
-  readonly check: ((bench: Bench) => Promise<void>) | null;
+export interface Row<B = Bench> {
+  readonly how: "effect" | "documented" | "refused" | "client" | "unsent";
+  readonly check: ((bench: B) => Promise<void>) | null;
 }
 
-export type Rows = ReadonlyMap<string, Row>;
-
-export function effects(part: string, checks: Readonly<Record<string, Row["check"]>>): readonly [string, Row][] {
+export function effects<B = Bench>(
+  part: string,
+  checks: Readonly<Record<string, Row<B>["check"]>>,
+): readonly [string, Row<B>][] {
   return Object.entries(checks).map(([name, check]) => [`${part}.${name}`, { how: "effect", check }]);
 }
 
 const MIGRATE = readFileSync(new URL("../../../docs/how-to/migrate.md", import.meta.url), "utf8");
 
 /** @param subject the name that the row of the page begins with */
-export function documented(name: string, subject: string, check: NonNullable<Row["check"]>): [string, Row] {
+export function documented<B = Bench>(
+  name: string,
+  subject: string,
+  check: NonNullable<Row<B>["check"]>,
+): [string, Row<B>] {
   return [
     name,
     {
@@ -44,12 +50,9 @@ export function documented(name: string, subject: string, check: NonNullable<Row
   ];
 }
 
-export function inClient(methods: readonly string[], options: readonly string[]): readonly [string, Row][] {
-  return each(methods, options, { how: "client", check: null });
-}
-
-export function each(methods: readonly string[], options: readonly string[], row: Row): readonly [string, Row][] {
-  return methods.flatMap((method) => options.map((option): [string, Row] => [`${method}.${option}`, row]));
+export function inClient(methods: readonly string[], options: readonly string[]): readonly [string, Row<unknown>][] {
+  const row: Row<unknown> = { how: "client", check: null };
+  return methods.flatMap((method) => options.map((option): [string, Row<unknown>] => [`${method}.${option}`, row]));
 }
 
 /** A run as the server shows it: with members that the client's type does not have. */
@@ -76,4 +79,28 @@ export async function ran(client: Client, metadata?: { readonly of: string }): P
   const { thread_id: id } = await client.threads.create(metadata === undefined ? {} : { metadata });
   await client.runs.wait(id, "steps", { input: { visited: [] } });
   return id;
+}
+
+export const newThread = async (client: Client): Promise<string> => (await client.threads.create()).thread_id;
+
+export async function pausedThread(client: Client): Promise<string> {
+  const threadId = await newThread(client);
+  await client.runs.wait(threadId, "echo", { input: {} });
+  return threadId;
+}
+
+/** The state before node_c, of a thread that went on to its end. */
+export async function middle(client: Client): Promise<{ readonly threadId: string; readonly checkpointId: string }> {
+  const threadId = await newThread(client);
+  await client.runs.wait(threadId, "steps", { input: { visited: [] } });
+  const states = await client.threads.getHistory(threadId);
+  const state = states.find(({ next }) => next[0] === "node_c");
+  return { threadId, checkpointId: state?.checkpoint.checkpoint_id ?? "" };
+}
+
+/** Whether the state comes from the checkpoint by way of one copy of it, which the library puts where a branch begins. */
+export async function isForkedAt(client: Client, threadId: string, checkpointId: string): Promise<boolean> {
+  const { parent_checkpoint: parent } = await client.threads.getState(threadId);
+  const copy = await client.threads.getState(threadId, parent?.checkpoint_id ?? "");
+  return copy.parent_checkpoint?.checkpoint_id === checkpointId;
 }

@@ -1,7 +1,19 @@
 // Rows of the options of calls that start a run: the same options, in each of the four calls.
 import type { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
-import { collect, documented, effects, inClient, type Bench, type Row, type ShownRun } from "./rows.ts";
+import {
+  collect,
+  documented,
+  effects,
+  inClient,
+  isForkedAt,
+  middle,
+  newThread,
+  pausedThread,
+  type Bench,
+  type Row,
+  type ShownRun,
+} from "./rows.ts";
 
 type Method = "create" | "stream" | "wait" | "createBatch";
 const METHODS: readonly Method[] = ["create", "stream", "wait", "createBatch"];
@@ -65,30 +77,6 @@ async function findThreadId(client: Client, runId: string): Promise<string> {
   const stream = client.runs.joinStream(null, runId, { lastEventId: "-1" });
   const [first] = await collect(stream);
   return String(first?.data.thread_id);
-}
-
-const newThread = async (client: Client): Promise<string> => (await client.threads.create()).thread_id;
-
-async function pausedThread(client: Client): Promise<string> {
-  const threadId = await newThread(client);
-  await client.runs.wait(threadId, "echo", { input: {} });
-  return threadId;
-}
-
-/** The state before node_c, of a thread that went on to its end. */
-async function middle(client: Client): Promise<{ readonly threadId: string; readonly checkpointId: string }> {
-  const threadId = await newThread(client);
-  await client.runs.wait(threadId, "steps", { input: { visited: [] } });
-  const states = await client.threads.getHistory(threadId);
-  const state = states.find(({ next }) => next[0] === "node_c");
-  return { threadId, checkpointId: state?.checkpoint.checkpoint_id ?? "" };
-}
-
-/** Whether the state comes from the checkpoint by way of one copy of it, which the library puts where a branch begins. */
-async function isForkedAt(client: Client, threadId: string, checkpointId: string): Promise<boolean> {
-  const { parent_checkpoint: parent } = await client.threads.getState(threadId);
-  const copy = await client.threads.getState(threadId, parent?.checkpoint_id ?? "");
-  return copy.parent_checkpoint?.checkpoint_id === checkpointId;
 }
 
 const readNext = async (client: Client, run: Started): Promise<readonly string[]> =>
