@@ -113,6 +113,16 @@ test("a run in progress is cancelled (cli.1)", async () => {
     input: {},
   });
   const { run_id: id } = started.body as { readonly run_id: string };
+  const later = await call(server, "POST", `/threads/${thread.threadId}/runs`, {
+    assistant_id: "hanging",
+    input: {},
+    multitask_strategy: "enqueue",
+  });
+  const { run_id: next } = later.body as { readonly run_id: string };
+  const ambiguous = await run(["threads", "cancel", thread.threadId, id.slice(0, 2)]);
+  assert.deepEqual([ambiguous.code, ambiguous.out], [1, ""], "of two runs that begin alike, none is cancelled");
+  const one = await run(["threads", "cancel", thread.threadId, next, "--json"]);
+  assert.deepEqual(JSON.parse(one.out), { thread_id: thread.threadId, cancelled: [next] });
   const cancelled = await run(["threads", "cancel", thread.threadId, "--json"]);
   assert.deepEqual(JSON.parse(cancelled.out), { thread_id: thread.threadId, cancelled: [id] });
   await thread.reaches("idle");

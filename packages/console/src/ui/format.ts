@@ -45,8 +45,3 @@ export function bytes(count: number): string {
 export function count(value: number): string {
   return value.toLocaleString("en");
 }
-
-/** A UUID or hash, shortened but still distinguishable. */
-export function shortId(id: string): string {
-  return id.length <= 12 ? id : `${id.slice(0, 4)}…${id.slice(-6)}`;
-}

@@ -1,4 +1,5 @@
 // Detail: one cron: its next run, its request, the threads of its runs, and its operations.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -11,7 +12,7 @@ import { Button, Chip, Failure } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { guarded } from "../../ui/guarded.ts";
-import { absoluteTime, shortId } from "../../ui/format.ts";
+import { absoluteTime } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { withToast } from "../../ui/with-toast.ts";

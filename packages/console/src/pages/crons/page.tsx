@@ -1,4 +1,5 @@
 // Page Crons: schedules that start runs, and their next due time.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Assistant, Cron } from "../../api/types.ts";
@@ -9,7 +10,6 @@ import { useAssistants } from "../../graph/graph-names.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { EmptyState } from "../../ui/controls.tsx";
 import { glance } from "../../json/excerpt.ts";
-import { shortId } from "../../ui/format.ts";
 import { guarded } from "../../ui/guarded.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { CronDialog } from "./cron-dialog.tsx";

@@ -2,13 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { CONSOLE_PATH } from "../../browser/address.ts";
 import { getAudit } from "../../data/inbox/calls.ts";
 import { formatEnd } from "../../data/inbox/item.ts";
 import { INBOX } from "../../data/inbox/live.ts";
 import type { Json } from "../../json/json.ts";
 import { JsonView } from "../../json/json-view.tsx";
-import { absoluteTime, shortId } from "../../ui/format.ts";
+import { absoluteTime } from "../../ui/format.ts";
 import { PartView } from "../../answering/confirm-dialog.tsx";
 import { formatOutcome } from "../../answering/model/outcome.ts";
 import { readDecisions, type Request } from "../../answering/model/request.ts";

@@ -1,4 +1,5 @@
 // Graph: the thread's graph with its history: the taken edges, the current position, the next breakpoints.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
@@ -6,7 +7,7 @@ import { GraphFrame, addressMarks } from "../../frames/graph-frame.tsx";
 import type { GraphMarks, NodeMark } from "../../graph/graph-view.tsx";
 import { JsonDiff } from "../../diff/json-diff.tsx";
 import { EmptyState } from "../../ui/controls.tsx";
-import { duration, shortId } from "../../ui/format.ts";
+import { duration } from "../../ui/format.ts";
 import { AnswerLink, QuestionCard } from "./question/question-card.tsx";
 import { pausedNodes, buildHistories, traversedEdges } from "./graph-marks.ts";
 import { readCheckpointId } from "./history.ts";

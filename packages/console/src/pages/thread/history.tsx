@@ -1,5 +1,6 @@
 // History: the checkpoints as a timeline; the selected one beside it, or a comparison of two; forks and re-runs from
 // there.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Thread } from "../../api/types.ts";
@@ -9,7 +10,7 @@ import { JsonCard } from "../../json/json-card.tsx";
 import { JsonDiff } from "../../diff/json-diff.tsx";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
-import { duration, shortId } from "../../ui/format.ts";
+import { duration } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { withToast } from "../../ui/with-toast.ts";
 import { VirtualList } from "../../ui/virtual-list.tsx";

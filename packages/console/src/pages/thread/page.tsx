@@ -1,4 +1,5 @@
 // Page Thread: the views of one thread. View and selection are in the URL.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
 import { call, request } from "../../api/client.ts";
@@ -11,7 +12,6 @@ import { useValue } from "../../hooks/value.ts";
 import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { glance } from "../../json/excerpt.ts";
-import { shortId } from "../../ui/format.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";

@@ -1,4 +1,5 @@
 // Runs: every run of the thread with its result and its request.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -9,7 +10,7 @@ import { JsonCard } from "../../json/json-card.tsx";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
-import { duration, shortId } from "../../ui/format.ts";
+import { duration } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { withToast } from "../../ui/with-toast.ts";

@@ -5,6 +5,7 @@ import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { measureTrace } from "@holdpoint/api/traces/trace-times.ts";
 import type { TraceTree } from "@holdpoint/api/traces/traces.ts";
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { call } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
 import { setTitle } from "../../browser/badge.ts";
@@ -12,7 +13,7 @@ import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Tokens } from "../../messages/tokens.tsx";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
-import { absoluteTime, count, shortId } from "../../ui/format.ts";
+import { absoluteTime, count } from "../../ui/format.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Status } from "../../ui/status.tsx";
 import { NoTraceStore, isAbsent } from "../../ui/unavailable.tsx";

@@ -5,9 +5,10 @@ import type { ReactNode } from "react";
 import { dollars } from "@holdpoint/api/traces/trace-costs.ts";
 import { measureTrace, measureWork } from "@holdpoint/api/traces/trace-times.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { Tokens } from "../../messages/tokens.tsx";
 import { Chip } from "../../ui/controls.tsx";
-import { count, duration, shortId } from "../../ui/format.ts";
+import { count, duration } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { US_IN_MS } from "./query.ts";
@@ -47,11 +48,11 @@ export function TraceRow({
             ) : null}
             {trace.error === null ? null : <span className="trace-error">{trace.error}</span>}
           </span>
-          <span className="truncate muted small">
+          <span className="trace-facts truncate muted small">
             {[...trace.models, `${count(trace.runs)} span${trace.runs === 1 ? "" : "s"}`, trace.project].join(" · ")}
           </span>
         </span>
-        <span className="trace-lines small" dir="auto">
+        <span className="trace-lines trace-preview small" dir="auto">
           <span className="truncate" title={trace.input ?? undefined}>
             {trace.input}
           </span>

@@ -27,6 +27,7 @@ export interface InboxItem {
   readonly value: Json;
   readonly response_schema?: JsonObject;
   readonly answered?: { readonly by: string; readonly at: string; readonly run_id: string; readonly value: Json };
+  readonly failed_answer?: { readonly at: string; readonly error: string; readonly message: string };
 }
 
 export interface AnswerResult {

@@ -1,10 +1,11 @@
 // Audit list: entries of the audit trail of all threads, newest first.
 import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import { shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { auditEntries, findThread } from "../client/resolve-id.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { jsonText, shortIds } from "../output/sanitize.ts";
+import { jsonText } from "../output/sanitize.ts";
 import { type PrintOptions, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { openPage } from "./open.ts";

@@ -1,10 +1,11 @@
 // Complete: values for the completion of a shell, from the server.
 // Quick and silent: without a server, a right or an answer in time there are none.
+import { shortIds } from "@holdpoint/api/text/short-id.ts";
 import { agentClient, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { inboxItems, searchThreads, searchTraces } from "../client/resolve-id.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { jsonText, oneLine, shortIds } from "../output/sanitize.ts";
+import { jsonText, oneLine } from "../output/sanitize.ts";
 
 const VALUES_MAX = 50;
 const ASSISTANTS_MAX = 1000;

@@ -3,6 +3,7 @@
 //   inbox-answer.1. A command builds all its answers before it sends any: one invalid answer sends none.
 //   inbox-answer.2. Every answer prints a line; the exit code is 1 if one was refused.
 import { type Built, type Decision, type Question, answerAll, buildAnswer } from "@holdpoint/api/dialects.ts";
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { type Client, type ServerOptions, agentClient, problemText } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -12,7 +13,7 @@ import { findItems } from "../client/resolve-id.ts";
 import { readQuestion } from "./inbox-list.ts";
 import { jsonOption } from "./input.ts";
 import { type PrintOptions, paint } from "../output/print.ts";
-import { jsonText, oneLine, shortId } from "../output/sanitize.ts";
+import { jsonText, oneLine } from "../output/sanitize.ts";
 import type { AnswerResult, InboxItem, State } from "../client/api-types.ts";
 
 export interface AnswerOptions extends ServerOptions, PrintOptions {

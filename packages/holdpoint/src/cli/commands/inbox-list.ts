@@ -1,7 +1,9 @@
 // Inbox views: the list, and one item with everything a decision needs.
 import { type Action, type Question, recognise } from "@holdpoint/api/dialects.ts";
+import { formatAnswer } from "@holdpoint/api/text/answer-words.ts";
 import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
 import { formatHint } from "@holdpoint/api/text/payload-excerpt.ts";
+import { shortId, shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
@@ -9,9 +11,11 @@ import { findItems, findThread, inboxItems } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { duration, jsonText, oneLine, printable, shortId, shortIds, wrap } from "../output/sanitize.ts";
+import { duration, jsonText, oneLine, printable, wrap } from "../output/sanitize.ts";
 import type { InboxItem } from "../client/api-types.ts";
 import { openPage } from "./open.ts";
+
+const DANGEROUS = "DANGEROUS";
 
 export interface InboxFilter extends ServerOptions, PrintOptions {
   readonly search?: string;
@@ -66,13 +70,16 @@ function buildColumns(items: readonly InboxItem[], now: number, wide: boolean): 
     { title: "GRAPH", cell: (item) => item.graph_id, least: 8 },
     { title: "NODE", cell: (item) => item.node, least: 6, optional: true },
     { title: "KIND", cell: (item) => item.kind, optional: true },
-    { title: "TITLE", cell: (item) => [item.title, formatHint(item)].join("  ").trimEnd(), least: 12 },
+    { title: "TITLE", cell: (item) => formatRow(item), least: 12 },
     { title: "PRIORITY", cell: ({ priority }) => (priority === "normal" ? "" : priority), optional: true },
     { title: "DUE", cell: (item) => dueIn(item, now), optional: true },
     { title: "CLAIMED", cell: (item) => item.claim?.by ?? "", least: 6, optional: true },
     { title: "THREAD", cell: (item) => thread(item.thread_id), optional: true },
   ];
 }
+
+const formatRow = (item: InboxItem): string =>
+  [item.dangerous ? DANGEROUS : "", item.title, formatHint(item)].filter((part) => part !== "").join("  ");
 
 function dueIn({ deadline }: InboxItem, now: number): string {
   if (deadline === null) return "";
@@ -103,11 +110,12 @@ export function itemLines(
 ): readonly string[] {
   const { columns } = terminal;
   const fact = (name: string, text: string): string => `${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}`;
-  const { claim, deadline, answered } = item;
+  const { claim, deadline, answered, failed_answer: failed } = item;
+  const question = readQuestion(item);
   const block = (text: string): readonly string[] =>
     columns === null ? printable(text).split("\n") : wrap(printable(text), columns);
   return [
-    ...(item.dangerous ? [paint(terminal, "red", "DANGEROUS")] : []),
+    ...(item.dangerous ? [paint(terminal, "red", DANGEROUS)] : []),
     paint(terminal, "bold", oneLine(item.title)),
     "",
     fact("id", item.id),
@@ -123,7 +131,8 @@ export function itemLines(
     ...(item.state === "open" ? [] : [fact("state", item.state)]),
     ...(answered === undefined
       ? []
-      : [fact("answered", `by ${answered.by} at ${answered.at}: ${jsonText(answered.value)}`)]),
+      : [fact("answered", `by ${answered.by} at ${answered.at}: ${formatAnswer(answered.value, question)}`)]),
+    ...(failed === undefined ? [] : [fact("failed", `at ${failed.at}: ${failed.error}: ${failed.message}`)]),
     "",
     ...(item.kind === "breakpoint" ? block(`The run stopped before ${item.node}.`) : asked(terminal, item, block)),
     ...(item.state === "open" && hinted ? ["", ...hints(item, program)] : []),

@@ -1,10 +1,11 @@
 // Keys and people: create, list, revoke the keys of programs; list and remove people who have signed in.
+import { shortId, shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { only } from "../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, printJson, printList, printColumns } from "../output/print.ts";
-import { duration, jsonText, oneLine, shortId, shortIds } from "../output/sanitize.ts";
+import { duration, jsonText, oneLine } from "../output/sanitize.ts";
 import type { Column } from "../output/table.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
 

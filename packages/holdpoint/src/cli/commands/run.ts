@@ -4,6 +4,7 @@
 //   run.2. With --json each event is one line, and the last line names the thread, its status and its pending items.
 //   run.3. The error of a run names the file and the line of the project that failed.
 //   run.4. The run creates its thread, so that a rejected run leaves none.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { randomUUID } from "node:crypto";
 import { type Json, isJsonObject } from "@holdpoint/base/json/json.ts";
 import { type Client, type ServerOptions, type StreamEvent, agentClient } from "../client/api-client.ts";
@@ -12,7 +13,7 @@ import type { Cli } from "../client/command-context.ts";
 import { findThread, inboxItems } from "../client/resolve-id.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, paint } from "../output/print.ts";
-import { jsonText, oneLine, printable, shortId } from "../output/sanitize.ts";
+import { jsonText, oneLine, printable } from "../output/sanitize.ts";
 import { itemLines } from "./inbox-list.ts";
 import { jsonOption, objectOption } from "./input.ts";
 

@@ -1,11 +1,12 @@
 // Threads: list, inspect, cancel, end, delete.
+import { shortId, shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { findThread, paged, searchThreads } from "../client/resolve-id.ts";
+import { findThread, only, paged, searchThreads } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
-import { duration, jsonText, oneLine, shortId, shortIds } from "../output/sanitize.ts";
+import { duration, jsonText, oneLine } from "../output/sanitize.ts";
 import type { Run, State, Thread } from "../client/api-types.ts";
 import { openPage } from "./open.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
@@ -157,7 +158,9 @@ export async function cancelRuns(
   options: Options & { readonly rollback?: boolean },
 ): Promise<ExitCode> {
   const { client, id } = await named(cli, word, options);
-  const active = await activeRuns(client, id, run ?? "");
+  const active = await activeRuns(client, id, run?.toLowerCase() ?? "");
+  const list = `${client.program} threads show ${shortId(id)}`;
+  if (run !== undefined && active.length > 1) only(active, run, String, { what: "active run", list, listed: 0 }); // resolve-id.1
   const action = options.rollback === true ? "rollback" : "interrupt";
   if (active.length > 0) await client.post(`/runs/cancel?action=${action}`, { thread_id: id, run_ids: active });
   if (options.json === true) printJson(cli.terminal, { thread_id: id, cancelled: active });

@@ -3,6 +3,7 @@
 import { dollars, computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import { measureTrace } from "@holdpoint/api/traces/trace-times.ts";
 import type { SpanDetail, SpanSummary, TraceItem, TraceTree } from "@holdpoint/api/traces/traces.ts";
+import { shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type Client, type ServerOptions, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { openPage } from "./open.ts";
@@ -10,7 +11,7 @@ import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findTrace, searchTraces } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
-import { duration, oneLine, shortIds } from "../output/sanitize.ts";
+import { duration, oneLine } from "../output/sanitize.ts";
 
 const US = 1000;
 

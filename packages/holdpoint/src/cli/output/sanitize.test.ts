@@ -1,7 +1,7 @@
 // Tests of text: sanitize.1 (nothing from a server commands the terminal), sanitize.2 (widths are columns).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clip, duration, jsonText, oneLine, printable, shortId, shortIds, countWidth, wrap } from "./sanitize.ts";
+import { clip, duration, jsonText, oneLine, printable, countWidth, wrap } from "./sanitize.ts";
 
 const HARMFUL = [
   "\u200b",
@@ -58,16 +58,6 @@ test("wraps lines between words if possible, and loses no character", () => {
   assert.deepEqual(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
   assert.deepEqual(wrap("返金返金", 5), ["返金", "返金"]);
   assert.deepEqual(wrap("", 5), [""]);
-});
-
-test("short ids are unique in their list", () => {
-  const uuid = (beginning: string): string => `${beginning}-7000-8000-000000000000`;
-  const uuids = [uuid("aaaaaaaa-1111"), uuid("aaaaaaaa-1222")];
-  assert.deepEqual(uuids.map(shortIds(uuids)), ["aaaaaaaa-1111", "aaaaaaaa-1222"]);
-  assert.deepEqual(uuids.map(shortId), ["aaaaaaaa-1111", "aaaaaaaa-1222"]);
-  const hashes = [`0123456789${"a".repeat(22)}`, `0123456789${"b".repeat(22)}`];
-  assert.deepEqual(hashes.map(shortIds(hashes)), ["0123456789a", "0123456789b"]);
-  assert.deepEqual(["nightly", ...hashes].map(shortId), ["nightly", "01234567", "01234567"]);
 });
 
 test("durations use their largest unit", () => {

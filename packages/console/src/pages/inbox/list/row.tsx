@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
 import { formatHint } from "@holdpoint/api/text/payload-excerpt.ts";
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { formatEnd, buildKey, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
 import { outbox, findPendingAnswer } from "../../../data/inbox/outbox.ts";
 import { seen } from "../../../data/inbox/seen.ts";
@@ -10,7 +11,7 @@ import { glance } from "../../../json/excerpt.ts";
 import { useNow } from "../../../hooks/clock.ts";
 import { readDirection } from "../../../text/direction.ts";
 import { Chip, DangerChip, type Tone } from "../../../ui/controls.tsx";
-import { absoluteTime, relativeTime, shortId } from "../../../ui/format.ts";
+import { absoluteTime, relativeTime } from "../../../ui/format.ts";
 import { Age } from "../../../ui/time.tsx";
 import { useValue } from "../../../hooks/value.ts";
 import type { Filters } from "./filters.ts";
