@@ -6,12 +6,12 @@ import type { SQLInputValue } from "node:sqlite";
 import type { TraceItem, TraceStatus } from "@holdpoint/api/traces/traces.ts";
 import type { Database, Row } from "./database.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
-import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import { finalOutputRun } from "./final-output.ts";
 import { hashTag } from "./merged-run.ts";
 import { FIELDS } from "./run-change.ts";
 import { formatRun, formatTrace, toTraceItem, TRACE_COLUMNS } from "./replies.ts";
 import { readFileSizes, readIfOpened, type SealedCells } from "./sealed-cells.ts";
+import { buildWordConditions, FEW_MAX } from "./word-conditions.ts";
 import { FILE_SIZE, readStory } from "./write-run.ts";
 
 export interface TraceSearch {
@@ -182,9 +182,6 @@ export function checkSearch({ words }: TraceSearch, isSearched: boolean): void {
     throw new ApiError("search_off", "The trace store keeps no words (HOLDPOINT_SEARCH): use filters.");
 }
 
-/** Traces with a tag, up to which a list of them is faster than a look at each of the newest. */
-const FEW_MAX = 500;
-
 function buildConditions(
   db: Database,
   search: TraceSearch,
@@ -228,13 +225,7 @@ function buildConditions(
   if (search.tool !== null) addTag("tool", "", search.tool);
   if (search.tag !== null) addFound("tag", "", search.tag);
   for (const [key, value] of search.metadata) addFound("metadata", key, value);
-  if (search.words.length > 0) {
-    const text = search.words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`).join(" AND "); // search-words.1
-    add(
-      "trace_id IN (SELECT trace_id FROM words WHERE doc IN (SELECT rowid FROM words_index WHERE words_index MATCH ?))",
-      text,
-    );
-  }
+  for (const { sql, values } of buildWordConditions(db, search)) add(sql, ...values);
   if (search.cursor !== null) add("(started, trace_id) < (?, ?)", search.cursor.started, search.cursor.traceId);
   return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
 }
