@@ -7,7 +7,7 @@ import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { Mail } from "@holdpoint/server/ports/ports.ts";
 import { escapeHtml } from "../links/link-page.ts";
-import { buildItemView } from "../items/item-view.ts";
+import { buildItemView, DANGER } from "../items/item-view.ts";
 
 export interface ItemLinks {
   /** The item in the console. */
@@ -40,7 +40,7 @@ function formatPart(
   { console, answer }: ItemLinks,
   isWhole: boolean,
 ): { readonly text: string; readonly html: string } {
-  const { title, text } = buildItemView(item);
+  const { title, text, dangerous } = buildItemView(item);
   const origin = visible(`${item.graphId} · ${item.node}`);
   const value = isWhole && text !== null ? cut(text) : null;
   const until = item.expiresAt === null ? null : `Waits until ${isoTime(item.expiresAt)}`;
@@ -52,6 +52,7 @@ function formatPart(
     text: [
       title,
       origin,
+      ...(dangerous ? [DANGER] : []),
       ...(until === null ? [] : [until]),
       ...(value === null ? [] : ["", value]),
       "",
@@ -59,6 +60,7 @@ function formatPart(
     ].join("\n"),
     html: [
       `<h2>${escapeHtml(title)}</h2><p>${escapeHtml(origin)}</p>`,
+      ...(dangerous ? [`<p><strong>${DANGER}</strong></p>`] : []),
       ...(until === null ? [] : [`<p>${escapeHtml(until)}</p>`]),
       ...(value === null ? [] : [`<pre style="white-space:pre-wrap">${escapeHtml(value)}</pre>`]),
       ...links.map(([label, url]) => `<p><a href="${escapeHtml(url)}">${escapeHtml(label)}</a></p>`),

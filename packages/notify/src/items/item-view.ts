@@ -1,6 +1,7 @@
 // Item view: an item of the inbox as a message shows it, and the decisions that a message can offer.
 import { type DecisionType, recognise } from "@holdpoint/api/dialects.ts";
 import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
+import { isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
@@ -11,6 +12,7 @@ export type Choice = DecisionType | "continue";
 
 export interface ItemView {
   readonly title: string;
+  readonly dangerous: boolean;
   /** The request as lines; null for a breakpoint. */
   readonly text: string | null;
   readonly choices: readonly Choice[];
@@ -31,6 +33,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
   if (kind === "breakpoint") {
     return {
       title: `Breakpoint before ${visible(node)}`,
+      dangerous: false,
       text: null,
       choices: ["continue"],
       editable: undefined,
@@ -45,6 +48,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
   const type = asked.schema?.["type"];
   return {
     title: asked.title,
+    dangerous: isDangerous(value),
     text: visible(formatRequest(value, asked)),
     choices,
     editable: isOne && choices.includes("edit") ? action?.args : undefined,
@@ -93,6 +97,9 @@ const WORDS = new Map<Json, string>([
   ["response", "answered"],
   ["ignore", "ignored"],
 ]);
+
+/** What every message says of an item that is marked so. */
+export const DANGER = "This request is marked as dangerous.";
 
 /** The end of an item as one sentence; null while it is open. */
 export function formatEnd(item: Interrupt | null): string | null {

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import { questionPage } from "../links/link-page.ts";
+import { emailMessage } from "../email/email-message.ts";
 import { askMessage } from "../slack/messages.ts";
+import { DANGER } from "./item-view.ts";
 
 const ask = (units: number): Interrupt =>
   ({
@@ -42,3 +44,18 @@ for (const [channel, units, listDecisions] of [
     assert.deepEqual(decisions(ask(units)), ["reject"]);
   });
 }
+
+test("Slack, a link and an e-mail say that a request is dangerous, and Slack asks before it approves one", () => {
+  const marked = { ...ask(10), value: { ...(ask(10).value as object), dangerous: true } };
+  for (const [item, isMarked] of [
+    [marked, true],
+    [ask(10), false],
+  ] as const) {
+    const slack = JSON.stringify(askMessage(item, "https://console", true));
+    assert.equal(/"action_id":"approve"[^}]*}[^}]*"confirm":/.test(slack), isMarked, slack);
+    const link = questionPage(item, { person: "Ann", choice: null }, "https://console", null);
+    const mail = emailMessage([item], () => ({ console: "https://console", answer: null }));
+    for (const text of [slack, JSON.stringify(link.body), mail.text, mail.html])
+      assert.equal(text.includes(DANGER), isMarked, text);
+  }
+});

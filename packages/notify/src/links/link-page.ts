@@ -8,7 +8,7 @@ import type { ReadToken } from "./link-token.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import { type Choice, buildItemView } from "../items/item-view.ts";
+import { type Choice, buildItemView, DANGER } from "../items/item-view.ts";
 
 const LABELS: Readonly<Record<Choice, string>> = {
   approve: "Approve",
@@ -35,13 +35,14 @@ export function questionPage(
   console: string,
   problem: string | null,
 ): HttpReply {
-  const { title, choices: all, text } = buildItemView(item);
+  const { title, choices: all, text, dangerous } = buildItemView(item);
   const choices = all.filter((one) => (choice ?? one) === one);
   const isLong = text !== null && text.length > SHOWN_UNITS_MAX;
   const shown = isLong ? `${text.slice(0, SHOWN_UNITS_MAX).toWellFormed()}…` : text;
   return page(problem === null ? 200 : 422, title, [
     `<p>${escapeHtml(visible(item.graphId))} · ${escapeHtml(visible(item.node))}</p>`,
     ...(problem === null ? [] : [`<p role="alert"><strong>${escapeHtml(visible(problem))}</strong></p>`]),
+    ...(dangerous ? [`<p><strong>${DANGER}</strong></p>`] : []),
     ...(shown === null ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
     ...choices

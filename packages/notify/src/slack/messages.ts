@@ -2,6 +2,7 @@
 // Invariants:
 //   - Every text keeps to Slack's limits, and the rules of slack-message.ts: escaped, nothing hidden.
 //   slack-messages.2. A button names its item, not the answer: the server builds the answer from what the item allows.
+//   slack-messages.3. One press approves nothing that is marked as dangerous: Slack asks first.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
@@ -13,7 +14,7 @@ import {
   slackMessage,
   type SlackMessage,
 } from "@holdpoint/server/webhooks/slack-message.ts";
-import { type Choice, formatEnd, buildItemView } from "../items/item-view.ts";
+import { type Choice, DANGER, formatEnd, buildItemView } from "../items/item-view.ts";
 
 export const LABELS: Readonly<Record<Choice, string>> = {
   approve: "Approve",
@@ -52,16 +53,26 @@ export function editText(args: Json): string {
   return visible(JSON.stringify(args, null, 2));
 }
 
-function buildButton({ threadId, interruptId }: Interrupt, choice: Choice): JsonObject {
+function buildButton(item: Interrupt, choice: Choice): JsonObject {
   const style = STYLES[choice];
+  const isDangerous = choice === "approve" && buildItemView(item).dangerous;
   return {
     type: "button",
     action_id: choice,
-    value: `${threadId} ${interruptId}`, // slack-messages.2
+    value: `${item.threadId} ${item.interruptId}`, // slack-messages.2
     text: { type: "plain_text", text: LABELS[choice] },
-    ...(style === undefined ? {} : { style }),
+    ...(isDangerous ? { style: "danger", confirm: CONFIRM } : style === undefined ? {} : { style }),
   };
 }
+
+/** slack-messages.3 */
+const CONFIRM: JsonObject = {
+  title: { type: "plain_text", text: "Approve?" },
+  text: { type: "plain_text", text: DANGER },
+  confirm: { type: "plain_text", text: "Approve" },
+  deny: { type: "plain_text", text: "Cancel" },
+  style: "danger",
+};
 
 /** The message after the item has ended. @param item null if it was deleted */
 export function endMessage(item: Interrupt | null, link: string): SlackMessage {
