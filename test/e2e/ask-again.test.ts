@@ -36,10 +36,11 @@ const isOpen = async ({ thread, id }: Failed): Promise<string> => {
 };
 
 suite("a failed answer", () => {
-  test("the item shows the error, and is answered again", async () => {
+  test("the item shows the answer and its error, and is answered again", async () => {
     const failed = await failedThread(1);
     const page = await browser.open(`/inbox/${failed.thread.threadId}/${failed.id}`);
     await page.getByText("TypeError: bad is not good").waitFor();
+    await page.getByText("anonymous: bad", { exact: true }).waitFor();
     await page.getByText("The question is open again.").waitFor();
     assert.equal(await page.getByRole("button", { name: "Ask again" }).count(), 0);
     await assertAccessible(page);
@@ -55,6 +56,7 @@ suite("a failed answer", () => {
       assert.equal(await isOpen(failed), "answered");
       const page = await browser.open(path(failed));
       await page.getByText("TypeError: bad is not good").last().waitFor();
+      await page.getByText("anonymous: bad", { exact: true }).waitFor();
       await assertAccessible(page);
       await page.getByRole("button", { name: "Ask again" }).click();
       await page.getByText("The question is open again.").waitFor();

@@ -80,11 +80,18 @@ test("Ctrl+K finds items, threads and people, and opens them", async () => {
   await page.close();
 });
 
-test("a person chooses columns of metadata and arguments", async () => {
+test("a person chooses columns of metadata and arguments, with the keyboard", async () => {
   const page = await openBatch("columns", 2);
   assert.equal(await page.getByText("Claimed by", { exact: true }).count(), 0);
-  await page.getByRole("button", { name: "Name, theme and other preferences" }).click();
-  await page.getByLabel("More columns of the inbox").fill("customer, eur");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
+  await page.keyboard.type("preferences");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("More columns of the inbox").waitFor();
+  const isFocused = (): Promise<boolean> =>
+    page.getByLabel("More columns of the inbox").evaluate((field) => field === field.ownerDocument.activeElement);
+  while (!(await isFocused())) await page.keyboard.press("Tab");
+  await page.keyboard.type("customer, eur");
   await assertAccessible(page);
   await page.keyboard.press("Escape");
   const row = page.getByRole("listitem").filter({ hasText: "refund(eur: 2)" });

@@ -88,10 +88,19 @@ test("pictures, tables of equal objects, nested members and HTML source are draw
     mail: "<h1>Hello</h1>\n<p>Your order</p>",
     owner: { name: "Ada", place: { city: "Ulm" } },
     foreign: "![x](https://elsewhere.example/x.png)",
+    own: `${server.url}/files/own.png`,
+    path: "/files/own.png",
     response_schema: { type: "string" },
     review_rules: { four_eyes: false },
   });
   const request = page.locator(".item-left .block").first();
+  await request.getByText(`${server.url}/files/own.png`).waitFor();
+  assert.equal(await request.getByRole("img", { name: "own", includeHidden: true }).count(), 1);
+  assert.equal(
+    await request.getByRole("img", { name: "path" }).count(),
+    0,
+    "a path is most likely none of this machine",
+  );
   for (const name of ["scan", "photo"]) {
     const picture = request.getByRole("img", { name });
     await picture.waitFor();

@@ -216,7 +216,7 @@ test("without an undo window, `a` and Enter approve from a deep link, and the au
   await isDone(page);
   assert.deepEqual(await readRunAnswer(server, threadId), { decisions: [{ type: "approve" }] });
   await page.getByText("Audit trail").click();
-  await page.getByRole("listitem").filter({ hasText: "by Ada" }).first().waitFor();
+  await page.getByRole("listitem").filter({ hasText: "by Ada" }).getByText("approved", { exact: true }).waitFor();
   await page.close();
 });
 

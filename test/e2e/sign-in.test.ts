@@ -192,6 +192,35 @@ test("a person reads that views and read marks are not saved, and the next chang
   await page.close();
 });
 
+test("a mention and an assignment are suggestions that the keyboard chooses", async () => {
+  await (await signIn("olga", "/inbox")).close();
+  const page = await signIn("rita", "/inbox", "rita with keys");
+  await page.getByRole("link", { name: "refund" }).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("New comment").focus();
+  await page.keyboard.type("Please see @ol");
+  await page
+    .getByRole("group", { name: "Mention" })
+    .getByRole("button", { name: /^@olga@example.com/ })
+    .waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("today");
+  assert.equal(await page.getByLabel("New comment").inputValue(), "Please see @olga@example.com today");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("listitem").getByText("Please see @olga@example.com today").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("w");
+  await page.getByRole("dialog").getByLabel("Name of the person").waitFor();
+  await page.keyboard.type("olg");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.getByText("claimed by olga@example.com").waitFor();
+  await page.close();
+});
+
 const isKept = (reply: Response, view: string): boolean =>
   reply.url().endsWith("/people/me/console") &&
   reply.status() === 200 &&

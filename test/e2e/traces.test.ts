@@ -100,6 +100,8 @@ test("a trace that waits says so, with its question's thread, and is found by a 
     .waitFor();
   await row.getByText(/Shall I ship order 4711/).waitFor();
   await assertAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.equal(await row.getByText(/Shall I ship order 4711/).isVisible(), true, "a phone has the preview");
   await row.click();
   await page.getByText(/of it waiting for people/).waitFor();
   await page.goto(`${page.url().split("?")[0]}?span=&view=messages`);

@@ -91,5 +91,10 @@ test("beside a title stand the arguments of an approval, unless the title has th
   const item = { kind: "tool_approval", title: "refund: Money back?", action: "refund", excerpt: "eur: 5" };
   assert.equal(formatHint(item), "eur: 5");
   assert.equal(formatHint({ ...item, title: "refund(eur: 5)" }), "");
-  assert.equal(formatHint({ ...item, kind: "question", action: null }), "");
+  const list = { ...item, title: "refund(orders: …)", excerpt: "no: 1 · no: 2" };
+  assert.equal(formatHint(list), "no: 1 · no: 2", "a title that leaves a list out");
+  const question = { title: "Delete it?", action: null };
+  assert.equal(formatHint({ ...question, excerpt: "question: Delete it? · id: 7" }), "id: 7");
+  assert.equal(formatHint({ ...question, excerpt: "Delete it?" }), "");
+  assert.equal(formatHint({ ...question, excerpt: "Delete it? It is old." }), "It is old.");
 });

@@ -27,21 +27,34 @@ export function formatExcerpt(value: Json, { actions }: Asked): string {
     collect(walk, args, "", 0);
   }
   if (actions.length === 0) collect(walk, readContent(value), "", 0);
-  const text = walk.parts.join(" · ");
+  const text = walk.parts.join(PART);
   const shown = visible(text.slice(0, EXCERPT_UNITS_MAX + 1).toWellFormed());
   return shown.length <= EXCERPT_UNITS_MAX ? shown : `${shown.slice(0, EXCERPT_UNITS_MAX - 1).toWellFormed()}…`;
 }
 
 interface Listed {
-  readonly kind: string;
   readonly title: string;
   readonly action: string | null;
   readonly excerpt: string;
 }
 
-/** What stands beside a title in a list: the arguments of an approval, unless the title has them. */
-export function formatHint({ kind, title, action, excerpt }: Listed): string {
-  return kind !== "tool_approval" || title.startsWith(`${action ?? ""}(`) ? "" : excerpt;
+/** What stands beside a title in a list: the arguments, or the members of a question, that the title does not have. */
+export function formatHint({ title, action, excerpt }: Listed): string {
+  if (action !== null && title.startsWith(`${action}(`)) return /[ ([]…/.test(title) ? excerpt : "";
+  return excerpt
+    .split(PART)
+    .map((part) => withoutTitle(part, title))
+    .filter((part) => part !== "")
+    .join(PART);
+}
+
+const PART = " · ";
+
+/** `question: Refund?` → ``, where the title is `Refund?`; of a longer text, what follows. */
+function withoutTitle(part: string, title: string): string {
+  const at = part.indexOf(title);
+  const before = part.slice(0, at);
+  return at === 0 || (at > 0 && /^[^:]+: $/.test(before)) ? part.slice(at + title.length).trim() : part;
 }
 
 interface Walk {

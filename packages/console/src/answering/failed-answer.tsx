@@ -1,8 +1,8 @@
-// Failed answer: an answer whose run failed without using it, with the error; and the way to have its question asked
-// again, once the server does not do it by itself.
+// Failed answer: an answer whose run failed without using it, with its words and the error; and the way to have its
+// question asked again, once the server does not do it by itself.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import type { InboxItem } from "@holdpoint/api/inbox.ts";
+import type { AuditEntry, InboxItem } from "@holdpoint/api/inbox.ts";
 import { problemMessage } from "../api/problem.ts";
 import { getAudit, getItem } from "../data/inbox/calls.ts";
 import { askAgain } from "../data/inbox/item-calls.ts";
@@ -11,6 +11,7 @@ import { INBOX } from "../data/inbox/live.ts";
 import { Button } from "../ui/controls.tsx";
 import { RelativeTime } from "../ui/time.tsx";
 import { showToast } from "../ui/toast.tsx";
+import { formatGiven } from "./model/request.ts";
 
 export function FailedAnswer({ item }: { readonly item: InboxItem }): ReactNode {
   const { failed_answer: failed, answered, state, thread_status: status } = item;
@@ -22,6 +23,7 @@ export function FailedAnswer({ item }: { readonly item: InboxItem }): ReactNode 
       <strong>
         The answer failed <RelativeTime at={failed.at} />
       </strong>
+      <Given item={item} runId={failed.run_id} />
       <span>
         {failed.error}: {failed.message}
       </span>
@@ -29,6 +31,23 @@ export function FailedAnswer({ item }: { readonly item: InboxItem }): ReactNode 
     </div>
   );
 }
+
+/** Who answered what; the trail keeps it also while the question is open again. */
+function Given({ item, runId }: { readonly item: InboxItem; readonly runId: string }): ReactNode {
+  const { data: trail } = useTrail(item.thread_id);
+  const entry = trail?.items.findLast((one) => one.interrupt_id === item.id && one.run_id === runId && isAnswer(one));
+  if (entry === undefined) return null;
+  return (
+    <span dir="auto">
+      {entry.by}: {formatGiven(item, entry.value)}
+    </span>
+  );
+}
+
+const isAnswer = ({ action }: AuditEntry): boolean => action === "answered" || action === "answered_as_fork";
+
+const useTrail = (threadId: string) =>
+  useQuery({ queryKey: [INBOX, "audit", threadId], queryFn: ({ signal }) => getAudit(threadId, signal) });
 
 function AskAgain({ item }: { readonly item: InboxItem }): ReactNode {
   const [sending, setSending] = useState(false);
@@ -53,10 +72,7 @@ function AskAgain({ item }: { readonly item: InboxItem }): ReactNode {
 
 /** The failed answer at which a thread has ended. */
 export function FailedAnswerOfThread({ threadId }: { readonly threadId: string }): ReactNode {
-  const { data: trail } = useQuery({
-    queryKey: [INBOX, "audit", threadId],
-    queryFn: ({ signal }) => getAudit(threadId, signal),
-  });
+  const { data: trail } = useTrail(threadId);
   const id = trail?.items.findLast(({ action }) => action === "answered")?.interrupt_id ?? null;
   const named = { thread_id: threadId, id: id ?? "" };
   const { data: item } = useQuery({

@@ -207,7 +207,10 @@ function Group({ field, value, path, faults, onChange }: FieldProps): ReactNode 
   if (path === "") return <>{fields}</>;
   return (
     <fieldset className="form-group" aria-describedby={field.description === null ? undefined : id}>
-      <legend>{field.label}</legend>
+      <legend>
+        {field.label}
+        {field.required ? null : <span className="muted"> (optional)</span>}
+      </legend>
       {field.description === null ? null : (
         <p className="field-hint" id={id}>
           {field.description}

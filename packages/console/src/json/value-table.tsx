@@ -59,7 +59,13 @@ export function ValueTable({
 
 function Value({ value, label, depth = 0 }: ValueProps): ReactNode {
   if (typeof value === "string") {
-    return isPicture(value) ? <img className="message-image" src={value} alt={label} /> : <LongText text={value} />;
+    if (!isPicture(value)) return <LongText text={value} />;
+    return (
+      <>
+        <img className="message-image" src={value} alt={label} />
+        {value.startsWith("data:") ? null : <LongText text={value} />}
+      </>
+    );
   }
   if (typeof value !== "object" || value === null)
     return <span className={`mono json-${typeof value}`}>{String(value)}</span>;

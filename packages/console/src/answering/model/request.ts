@@ -8,6 +8,7 @@ import {
   type DecisionType,
   type Question,
 } from "@holdpoint/api/dialects.ts";
+import { formatAnswer } from "@holdpoint/api/text/answer-words.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { isObject, readMember, readJsonText, type Json, type JsonObject } from "../../json/json.ts";
 
@@ -39,6 +40,12 @@ export function readRequest({ kind, value, response_schema: responseSchema }: As
   const question = recognise(payload, isObject(responseSchema) ? responseSchema : null);
   if (question.actions.length > 0) return { kind: "actions", question, actions: question.actions.map(shown(question)) };
   return question.schema === null ? { kind: "plain", payload } : { kind: "form", schema: question.schema, payload };
+}
+
+/** An answer in words: `approved`, `edited: amount 129.9 → 64.95`. */
+export function formatGiven(asked: Asked, answer: unknown): string {
+  const request = readRequest(asked);
+  return formatAnswer((answer ?? null) as Json, request.kind === "actions" ? request.question : null);
 }
 
 /** HumanInterrupt has no reject type: Respond and Ignore are its buttons, and either rejects. */

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { AuditEntry, InboxItem } from "@holdpoint/api/inbox.ts";
+import { formatGiven } from "../../answering/model/request.ts";
 import { request } from "../../api/client.ts";
 import { problemMessage } from "../../api/problem.ts";
 import { getAudit } from "../../data/inbox/calls.ts";
@@ -30,7 +31,7 @@ export function Audit({ item }: { readonly item: InboxItem }): ReactNode {
       {data !== undefined && entries.length === 0 ? <p className="muted">No activity yet.</p> : null}
       <ol className="audit">
         {entries.map((entry) => (
-          <Entry key={entry.seq} entry={entry} />
+          <Entry key={entry.seq} item={item} entry={entry} />
         ))}
       </ol>
       <div className="actions">
@@ -44,7 +45,7 @@ export function Audit({ item }: { readonly item: InboxItem }): ReactNode {
   );
 }
 
-function Entry({ entry }: { readonly entry: AuditEntry }): ReactNode {
+function Entry({ item, entry }: { readonly item: InboxItem; readonly entry: AuditEntry }): ReactNode {
   const from = [entry.via, entry.address, entry.user_agent].filter((one) => one !== null).join(" · ");
   return (
     <li>
@@ -58,7 +59,12 @@ function Entry({ entry }: { readonly entry: AuditEntry }): ReactNode {
       <p className="muted small truncate" title={from}>
         {from}
       </p>
-      {entry.action.startsWith("answered") ? <JsonView value={entry.value} label="the answer" /> : null}
+      {entry.action.startsWith("answered") ? (
+        <details className="fold">
+          <summary dir="auto">{formatGiven(item, entry.value)}</summary>
+          <JsonView value={entry.value} label="the answer" />
+        </details>
+      ) : null}
     </li>
   );
 }

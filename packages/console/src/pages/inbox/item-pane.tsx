@@ -82,7 +82,7 @@ function Heading({ item, onMove }: { readonly item: InboxItem; readonly onMove: 
   useEffect(() => markSeen(buildKey(item)), [item.thread_id, item.id]);
   return (
     <>
-      <h2 className="item-title" dir={readDirection(item.title)}>
+      <h2 className="item-title" dir={readDirection(item.title)} title={item.title}>
         {item.title}
       </h2>
       <div className="row spread">

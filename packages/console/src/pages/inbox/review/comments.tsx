@@ -1,6 +1,6 @@
 // Comments: remarks on an item, in order, with a field for the next one. They are part of the audit trail.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState, type FormEvent, type ReactNode } from "react";
+import { useRef, useState, type FormEvent, type ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { problemMessage } from "../../../api/problem.ts";
 import { addComment, listComments } from "../../../data/inbox/item-calls.ts";
@@ -47,6 +47,11 @@ function NewComment({ item }: { readonly item: InboxItem }): ReactNode {
   const [text, setText] = useState("");
   const [sending, setSending] = useState(false);
   const mentioned = findMentions(text, usePeople());
+  const field = useRef<HTMLTextAreaElement>(null);
+  const choose = (name: string): void => {
+    setText(mention(text, name));
+    field.current?.focus(); // the button goes with the word
+  };
   const send = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setSending(true);
@@ -64,6 +69,7 @@ function NewComment({ item }: { readonly item: InboxItem }): ReactNode {
     <form className="stack" onSubmit={(event) => void send(event)}>
       <Field label="New comment">
         <textarea
+          ref={field}
           className="input"
           rows={2}
           maxLength={10_000}
@@ -74,7 +80,7 @@ function NewComment({ item }: { readonly item: InboxItem }): ReactNode {
       {mentioned.length === 0 ? null : (
         <div className="row" role="group" aria-label="Mention">
           {mentioned.map(({ name, display_name: shown }) => (
-            <Button key={name} kind="quiet" onClick={() => setText(mention(text, name))}>
+            <Button key={name} kind="quiet" onClick={() => choose(name)}>
               @{name} {shown === name ? "" : shown}
             </Button>
           ))}
