@@ -5,16 +5,22 @@ export interface ListedPerson {
   readonly groups: readonly string[];
 }
 
-const MENTIONED_MAX = 5;
+type Named = Pick<ListedPerson, "name" | "display_name">;
 
-/** People whom the word after the last `@` may mean, of name or shown name; none without such a word. */
-export function findMentions(text: string, people: readonly ListedPerson[]): readonly ListedPerson[] {
+const SUGGESTED_MAX = 5;
+
+/** People whom the word after the last `@` may mean; none without such a word. */
+export function findMentions<Person extends Named>(text: string, people: readonly Person[]): readonly Person[] {
   const [, typed] = /(?:^|\s)@([^\s@]*)$/.exec(text) ?? [];
-  if (typed === undefined) return [];
+  return typed === undefined ? [] : findPeople(typed, people);
+}
+
+/** People whose name, or a word of whose shown name, begins so. */
+export function findPeople<Person extends Named>(typed: string, people: readonly Person[]): readonly Person[] {
   const begins = (name: string): boolean => name.toLowerCase().startsWith(typed.toLowerCase());
   return people
     .filter(({ name, display_name: shown }) => begins(name) || shown.split(" ").some(begins))
-    .slice(0, MENTIONED_MAX);
+    .slice(0, SUGGESTED_MAX);
 }
 
 /** The text with the word after the last `@` as this name. */

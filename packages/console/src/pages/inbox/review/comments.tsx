@@ -12,6 +12,7 @@ import { Visible } from "../../../text/visible.tsx";
 import { Button, Failure, Field } from "../../../ui/controls.tsx";
 import { RelativeTime } from "../../../ui/time.tsx";
 import { showToast } from "../../../ui/toast.tsx";
+import { Suggestions } from "./suggestions.tsx";
 
 export function Comments({ item, readOnly }: { readonly item: InboxItem; readonly readOnly: boolean }): ReactNode {
   const { data, error } = useQuery({
@@ -77,15 +78,7 @@ function NewComment({ item }: { readonly item: InboxItem }): ReactNode {
           onChange={(event) => setText(event.target.value)}
         />
       </Field>
-      {mentioned.length === 0 ? null : (
-        <div className="row" role="group" aria-label="Mention">
-          {mentioned.map(({ name, display_name: shown }) => (
-            <Button key={name} kind="quiet" onClick={() => choose(name)}>
-              @{name} {shown === name ? "" : shown}
-            </Button>
-          ))}
-        </div>
-      )}
+      <Suggestions label="Mention" people={mentioned} onChoose={choose} />
       <div className="actions">
         <Button submit disabled={sending || text.trim() === ""}>
           Comment
