@@ -10,6 +10,7 @@ import type {
   Run,
   WriteSet,
 } from "../model/model.ts";
+import type { StateSize } from "../model/state-memory.ts";
 import type { Awaitable } from "./results/awaitable.ts";
 import type { CheckpointQuery, CheckpointTx, History, StoredCheckpoint } from "./checkpoints.ts";
 
@@ -62,6 +63,8 @@ export interface RunSink {
   readonly soon: (take: () => WriteSet) => void;
   /** Resolves after the commit. */
   readonly now: (take: () => WriteSet) => Promise<void>;
+  /** Notes the size of the state. @returns false if memory is short: the attempt ends, and the run waits for its turn */
+  readonly holds: (size: StateSize) => boolean;
   /** Publishes an event to the readers of the run. */
   readonly emit: (event: RunEvent) => void;
   /** True while the run has readers in this process. */

@@ -5,17 +5,7 @@ import type { HttpReply } from "./reply.ts";
 
 export async function writeReply(outgoing: ServerResponse, reply: HttpReply, method: string): Promise<void> {
   const { status, body, headers, stallMs } = reply;
-  if (typeof body === "string") {
-    if (body.length > PIECE_UNITS) await nextTurn(); // the text was made in this turn
-    outgoing.writeHead(status, {
-      "Content-Type": "application/json",
-      "Content-Length": Buffer.byteLength(body),
-      ...headers,
-    });
-    if (body.length > PIECE_UNITS && method !== "HEAD") await writePieces(outgoing, body);
-    else outgoing.end(body);
-    return;
-  }
+  if (typeof body === "string") return writeText(outgoing, reply, body, method);
   outgoing.writeHead(status, headers);
   if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // app.4
   else if (body !== null) {
@@ -30,6 +20,32 @@ export async function writeReply(outgoing: ServerResponse, reply: HttpReply, met
 }
 
 const PIECE_UNITS = 512 * 1024;
+
+let unitsLeaving = 0;
+
+/** UTF-16 units of the large replies that are being written. */
+export function countUnitsLeaving(): number {
+  return unitsLeaving;
+}
+
+async function writeText(
+  outgoing: ServerResponse,
+  { status, headers }: HttpReply,
+  body: string,
+  method: string,
+): Promise<void> {
+  const isLarge = body.length > PIECE_UNITS;
+  if (isLarge) unitsLeaving += body.length;
+  try {
+    if (isLarge) await nextTurn(); // the text was made in this turn
+    const length = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+    outgoing.writeHead(status, { ...length, ...headers });
+    if (isLarge && method !== "HEAD") await writePieces(outgoing, body);
+    else outgoing.end(body);
+  } finally {
+    if (isLarge) unitsLeaving -= body.length;
+  }
+}
 
 /** app.5. */
 async function writePieces(outgoing: ServerResponse, body: string): Promise<void> {

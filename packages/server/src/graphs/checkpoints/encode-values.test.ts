@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadLibrary } from "../langgraph/library.ts";
 import { createCodec } from "./codec/value-codec.ts";
-import { encodeValues, readUnitsMax } from "./encode-values.ts";
+import { readStateBudget, readUnitsMax } from "../../model/state-memory.ts";
+import { encodeValues } from "./encode-values.ts";
 
 const MIB = 1024 * 1024;
 
@@ -17,13 +18,13 @@ test("a value that the memory of the process cannot take is refused by name, and
 test("a larger memory takes larger values, and none is refused without a limit", () => {
   const rows: readonly (readonly [mebibytes: number, fits: number, refused: number])[] = [
     [64, 100_000, 100_001],
-    [256, 12e6, 18e6],
-    [512, 30e6, 40e6],
-    [1024, 70e6, 100e6],
+    [256, 9e6, 10e6],
+    [512, 25e6, 30e6],
+    [1024, 55e6, 65e6],
   ];
   for (const [mebibytes, fits, refused] of rows) {
-    const max = readUnitsMax(mebibytes * MIB);
+    const max = readUnitsMax(readStateBudget(mebibytes * MIB));
     assert.ok(fits <= max && refused > max, `${mebibytes} MiB`);
   }
-  assert.equal(readUnitsMax(0), Infinity);
+  assert.equal(readUnitsMax(readStateBudget(0)), Infinity);
 });

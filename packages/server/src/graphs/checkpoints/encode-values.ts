@@ -2,6 +2,7 @@
 // before the call returns: later changes by a node are not in the text. A process with a memory limit refuses a value
 // that would take all of it on the way to the database and to the readers: the run fails, and not the process.
 import { BIG_VALUE_UNITS, type Encoded } from "../../model/model.ts";
+import { readUnitsMax, STATE_BUDGET_BYTES } from "../../model/state-memory.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import type { Codec } from "./codec/value-codec.ts";
 
@@ -28,19 +29,7 @@ export class StateTooLargeError extends Error {
   }
 }
 
-/** What a server takes before it executes a run. */
-const IDLE_BYTES = 110 * 1024 * 1024;
-/** What a character of a value takes at the most, from the graph to the reply: docs/reference/sizing.md. */
-const BYTES_PER_UNIT = 12;
-/** Taken with any limit: the process may hold more than it did when it was measured. */
-const SMALL_UNITS = 100_000;
-
-/** @param memoryBytes limit of the process; 0 for none */
-export function readUnitsMax(memoryBytes: number): number {
-  return memoryBytes === 0 ? Infinity : Math.max(SMALL_UNITS, (memoryBytes - IDLE_BYTES) / BYTES_PER_UNIT);
-}
-
-const UNITS_MAX = readUnitsMax(process.constrainedMemory());
+const UNITS_MAX = readUnitsMax(STATE_BUDGET_BYTES);
 
 /** @returns the encodings in the order of the values @throws {NotSerialisableError} @throws {StateTooLargeError} */
 export function encodeValues(

@@ -3,7 +3,14 @@
 import type { Encoded } from "../../model/model.ts";
 import type { LibraryCheckpoint } from "./decode-checkpoint.ts";
 import { type EncodedValue, type ValueToEncode, encodeValues } from "./encode-values.ts";
-import { type KnownCheckpoint, type Origin, type Origins, type SaverState, blobReference } from "./saver-state.ts";
+import {
+  type KnownCheckpoint,
+  type Origin,
+  type Origins,
+  type SaverState,
+  blobReference,
+  noteSizes,
+} from "./saver-state.ts";
 
 /** One call of the library's `put`. */
 export interface CheckpointPut {
@@ -27,7 +34,13 @@ export function putCheckpoint(state: SaverState, given: CheckpointPut): void {
   const put: CheckpointPut = again ? { ...given, parentId: newest?.parentId ?? null } : given;
   const channels = encodeChannels(state, given, newest?.checkpointId === given.parentId ? newest.origins : new Map());
   const libraryMetadata = JSON.stringify(metadata);
-  const small = smallValues(state, saved, channels, encodeValues(state.options.codec, channels.changed));
+  const texts = encodeValues(state.options.codec, channels.changed);
+  noteSizes(
+    state,
+    ns,
+    texts.map(({ encoded }, at) => [channels.changed[at]?.channel ?? "", encoded.length]),
+  );
+  const small = smallValues(state, saved, channels, texts);
   addRow(state, put, libraryMetadata, { small, origins: channels.origins });
   noteCheckpoint(state, put, channels.origins);
 }

@@ -1,6 +1,6 @@
 // Put writes: the writes of a task → its row. A later call for the same task adds to the row (run-checkpointer.3).
 import { type EncodedValue, type ValueToEncode, encodeValues } from "./encode-values.ts";
-import { type SaverState, blobReference, taskKey } from "./saver-state.ts";
+import { type SaverState, blobReference, noteSizes, taskKey } from "./saver-state.ts";
 
 /** One call of the library's `putWrites`. */
 export interface WritesPut {
@@ -52,6 +52,11 @@ export function putTaskWrites(state: SaverState, put: WritesPut): void {
   const fresh = freshWrites(entries, list);
   const texts = encodeValues(codec, fresh);
   checkInterrupts(fresh, texts, interruptBytesMax);
+  noteSizes(
+    state,
+    ns,
+    texts.map(({ encoded }, at) => [fresh[at]?.channel ?? "", encoded.length]),
+  );
   for (const [at, text] of texts.entries()) {
     const { index, channel } = fresh[at] as FreshWrite;
     const reference = blobReference(state, text);

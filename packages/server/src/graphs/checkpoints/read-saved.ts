@@ -9,7 +9,7 @@ import { isPlaceRow } from "./answer-places.ts";
 import { decodeCheckpoint, decodeWrites } from "./decode-checkpoint.ts";
 import { type ChannelHistory, type ReadLine, deltaHistory } from "./delta-history.ts";
 import { type CheckpointKind, NULL_TASK } from "./pending-tasks.ts";
-import type { Origin, SaverState } from "./saver-state.ts";
+import { noteSizes, type Origin, type SaverState } from "./saver-state.ts";
 import { isOwnChannel } from "../langgraph/control-values.ts";
 
 /** Namespace and id of a checkpoint; null for the newest one. */
@@ -74,6 +74,11 @@ function isAt(newest: Checkpoint, { ns, checkpointId }: CheckpointAddress): bool
 function toTuple(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
   const { codec, threadId, answersKept } = state.options;
   const { ns, checkpointId, parentId } = stored.checkpoint;
+  noteSizes(
+    state,
+    ns,
+    [...stored.values].map(([channel, { text }]) => [channel, text?.length ?? 0]),
+  );
   const { checkpoint, metadata, from } = decodeCheckpoint(stored, codec);
   const origins = new Map<string, Origin>();
   for (const [channel, place] of Object.entries(from)) {

@@ -1,6 +1,14 @@
 // Saver state: the rows that a run has written since its last commit, and the part of its own history that the next
 // write builds on.
-import type { Blob, Checkpoint, Encoded, TaskWrites, WriteSet } from "../../model/model.ts";
+import {
+  BIG_VALUE_UNITS,
+  type Blob,
+  type Checkpoint,
+  type Encoded,
+  type TaskWrites,
+  type WriteSet,
+} from "../../model/model.ts";
+import type { StateSize } from "../../model/state-memory.ts";
 import type { CheckpointTx, History } from "../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Library } from "../langgraph/library.ts";
@@ -32,6 +40,8 @@ export interface SaverOptions {
   readonly keepsResults: boolean;
   /** Size of the interrupts of one task, in bytes of JSON. */
   readonly interruptBytesMax: number;
+  /** Told the size of the state whenever it is read or written: false ends the attempt. Absent where no graph runs. */
+  readonly holds?: (size: StateSize) => boolean;
   /** Called after a write. With durability `sync` LangGraph awaits the result before the next superstep. */
   readonly onWrite: () => Promise<void> | undefined;
   /** Stores all writes so far, so that reads find them. */
@@ -65,6 +75,8 @@ export interface SaverState {
   readonly listEntries: Map<string, Map<number, string>>;
   /** The same key → path of the task. */
   readonly taskPaths: Map<string, string>;
+  /** Units of the values that are blobs: by namespace and channel. */
+  readonly sizes: Map<string, number>;
   rootCheckpointId: string | null;
   failed: boolean;
   /** Results of finished branches are part of the state that the new input meets (keepResults). */
@@ -85,6 +97,7 @@ export function newSaverState(options: SaverOptions): SaverState {
     originsByNamespace: new Map(),
     listEntries: new Map(),
     taskPaths: new Map(),
+    sizes: new Map(),
     rootCheckpointId: null,
     failed: false,
     keptResults: false,
@@ -93,6 +106,28 @@ export function newSaverState(options: SaverOptions): SaverState {
     writes: new Map(),
     blobs: [],
   };
+}
+
+/** Notes the sizes of values before their rows are kept or their objects made. @throws {NoRoomError} */
+export function noteSizes(
+  { sizes, options }: SaverState,
+  ns: string,
+  values: Iterable<readonly [channel: string, units: number]>,
+): void {
+  for (const [channel, units] of values) {
+    const key = `${ns}\n${channel}`;
+    if (units > BIG_VALUE_UNITS) sizes.set(key, units);
+    else sizes.delete(key);
+  }
+  if (sizes.size === 0 || options.holds === undefined) return;
+  const all = [...sizes.values()];
+  const size = { units: all.reduce((one, other) => one + other), largest: Math.max(...all) };
+  if (!options.holds(size)) throw new NoRoomError();
+}
+
+/** The run goes on when memory is free. */
+class NoRoomError extends Error {
+  override readonly name = "no_room";
 }
 
 /** Place of the writes of one task. */

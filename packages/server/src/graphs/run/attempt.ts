@@ -107,6 +107,7 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
     places,
     keepsResults: run.input !== null && run.request.checkpointId === null,
     interruptBytesMax: context.interruptBytesMax,
+    holds: sink.holds,
     onWrite: () => {
       handed.withdraw(saver);
       if (run.request.durability === "sync") return sink.now(take);

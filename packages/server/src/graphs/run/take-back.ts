@@ -15,7 +15,14 @@ import type { Attempt } from "./attempt.ts";
 import { unusedAnswers } from "./run-input.ts";
 
 /** Ends of an attempt that are no end of its run, or that undo all of it. */
-const GOES_ON: ReadonlySet<unknown> = new Set(["shutdown", "taken_over", "deleted", "write_failed", "rollback"]);
+const GOES_ON: ReadonlySet<unknown> = new Set([
+  "shutdown",
+  "taken_over",
+  "deleted",
+  "write_failed",
+  "rollback",
+  "no_room",
+]);
 
 /** @returns true if the state refuses the run's input */
 export async function takeBack(attempt: Attempt, error: unknown): Promise<boolean> {

@@ -7,4 +7,6 @@ export type AbortReason =
   | "deleted"
   | "taken_over"
   | "write_failed"
-  | "behind_review";
+  | "behind_review"
+  /** The memory does not take its state now (memory-turns.2). */
+  | "no_room";

@@ -8,6 +8,7 @@ import type { Claimed } from "./claim-run.ts";
 import { type Executed, executeRun } from "./execute-run.ts";
 import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
 import type { Finished } from "./finish-run.ts";
+import type { MemoryTurns } from "./memory-turns.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { UnknownClaims } from "./recovery.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
@@ -19,6 +20,7 @@ export interface AttemptPorts extends WorkerPorts {
   readonly ends: RunWaiters;
   readonly unknownClaims: UnknownClaims;
   readonly quarantine: Quarantine;
+  readonly memory: MemoryTurns;
   readonly isDraining: () => boolean;
   /** Claims the next run for the slot. @param runId the run whose end claims it */
   readonly claimNext: (tx: ClaimTx, runId: string) => Awaitable<Claimed | null>;
@@ -46,6 +48,7 @@ export async function executeAttempt(
     askAgainMax: options.askAgainMax,
     claimNext: (tx) => ports.claimNext(tx, run.runId),
     mayContinue: engine.lease.holds,
+    holdsState: (size) => ports.memory.hold(run.runId, size),
     leaveMs: () => (eventLog.needsStored() ? LEAVE_READERS_MS : claimed.direct || engine.peers.alone ? 0 : LEAVE_MS),
     onGraphEnd: stopTimer,
     onFailure: ports.unknownClaims.failed,

@@ -20,7 +20,7 @@ import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { EventTx, GraphRunResult, History } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts, PolicyAnswers } from "./execution-ports.ts";
-import { pauseBefore, requeueAfterOutage } from "./requeue-after-outage.ts";
+import { pauseBefore, requeueAfterOutage, requeueForMemory } from "./requeue-after-outage.ts";
 import { requeueRun } from "./requeue-run.ts";
 import { type OwnSink, committed, createSink, restore, refusalReason } from "./run-sink.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
@@ -62,6 +62,7 @@ export async function executeRun(
     await requeueAtStop(run, { rest: result.rest, sink }, ports).catch(() => undefined);
     return left("requeued"); // if even that fails, the next start recovers the run
   }
+  if (reason === "no_room") return { ...(await requeueForMemory(run, ports)), next: null, valuesText: NO_VALUES_TEXT };
   if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
     return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
   }

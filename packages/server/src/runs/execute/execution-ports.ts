@@ -7,6 +7,7 @@ import type { Finished } from "./finish-run.ts";
 import type { EventHub } from "../../events/event-hub.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import type { Interrupt, Run } from "../../model/model.ts";
+import type { StateSize } from "../../model/state-memory.ts";
 import type { Notifier } from "../../webhooks/interrupt-notifier.ts";
 import type { AcceptTx, Awaitable, ClaimTx, Engine, Graphs, Storage } from "../../ports/ports.ts";
 
@@ -57,6 +58,8 @@ export interface ExecutePorts {
   readonly leaveMs: () => number;
   /** Called before each step: false if another worker may own the run. */
   readonly mayContinue: () => boolean;
+  /** Notes the size of the state. @returns false if the run has to wait for memory */
+  readonly holdsState: (size: StateSize) => boolean;
   /** The graph has ended; only the storage of its end remains. */
   readonly onGraphEnd: () => void;
   /** Reports a failed transaction that ends the run and claims the next. */

@@ -1,4 +1,5 @@
-// Requeue after an outage: an attempt that ended because of the storage returns its run to the queue.
+// Requeue after an outage: an attempt that ended because of the storage, or for want of memory, returns its run to the
+// queue.
 // Invariants:
 //   requeue-after-outage.1. The requeue is repeated, with increasing delays, until it is stored or the process stops.
 //     Only a storage that accepts writes again starts the next attempt.
@@ -27,17 +28,29 @@ export async function requeueAfterOutage(
   sink: Pick<OwnSink, "progressed">,
   ports: ExecutePorts,
 ): Promise<AfterOutage> {
-  const { storage, clock, log } = ports;
+  const { clock, log } = ports;
   const counted = sink.progressed() ? { ...run, storageFailures: 0 } : run;
   log.warning("run_storage_failed", { run_id: run.runId, in_a_row: counted.storageFailures + 1 });
   if (counted.storageFailures > 0) await pauseBefore(counted.storageFailures - 1, clock);
+  return requeueUntilStored(counted, "storage", ports);
+}
+
+/** memory-turns.2: what the attempt has not stored yet goes, since to store it takes the memory that is short. */
+export function requeueForMemory(run: Run, ports: ExecutePorts): Promise<AfterOutage> {
+  ports.log.info("run_waits_for_memory", { run_id: run.runId, thread_id: run.threadId });
+  return requeueUntilStored(run, "stopped", ports);
+}
+
+/** requeue-after-outage.1. */
+async function requeueUntilStored(run: Run, cause: "storage" | "stopped", ports: ExecutePorts): Promise<AfterOutage> {
+  const { storage, clock, log } = ports;
   for (let attempt = 0; ; attempt++) {
     try {
       return await storage.transaction(async (tx) => {
         if (!(await tx.isCurrent(run))) return { finished: null, left: await refusalReason(tx, run) };
         const announce = announcer(ports.graphs, () => null);
-        const limits = { cause: "storage", crashesMax: ports.crashesMax, at: clock.now(), announce } as const;
-        const { run: after, finished } = await requeueRun(tx, counted, limits);
+        const limits = { cause, crashesMax: ports.crashesMax, at: clock.now(), announce } as const;
+        const { run: after, finished } = await requeueRun(tx, run, limits);
         await ports.events.storeLateEnd(tx, after);
         return { finished, left: "taken_over" };
       });

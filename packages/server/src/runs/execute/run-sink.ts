@@ -100,6 +100,11 @@ export function createSink(run: Run, controller: AbortController, ports: Execute
       state.ofEnd = inOrder([...state.ofEnd, ...claimRepeated(state)]);
       return joined(joinRows(state.ofEnd), rows);
     },
+    holds(size) {
+      if (ports.holdsState(size)) return true;
+      controller.abort("no_room" satisfies AbortReason);
+      return false;
+    },
     emit: eventLog.append,
     isRead: eventLog.isRead,
     soon(take) {

@@ -1,4 +1,5 @@
 // Run slots: the runs in progress in this process, and the claims that fill free slots (worker.1).
+import { countUnitsLeaving } from "@holdpoint/base/http/server/write-reply.ts";
 import { FIRST_EVENT } from "../../events/event-log.ts";
 import type { ChooseRun, ClaimTx, Slot } from "../../ports/ports.ts";
 import type { RunWaiters } from "../../context/services.ts";
@@ -6,6 +7,8 @@ import type { AbortReason } from "./abort-reason.ts";
 import { executeAttempt } from "./attempt.ts";
 import { type Claimed, beginClaimed, claimBy } from "./claim-run.ts";
 import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
+import { STATE_BUDGET_BYTES } from "../../model/state-memory.ts";
+import { createMemoryTurns } from "./memory-turns.ts";
 import { createQuarantine } from "./quarantine.ts";
 import type { UnknownClaims } from "./recovery.ts";
 
@@ -40,6 +43,11 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
   const inProgress = new Map<string, { readonly abort: (reason: AbortReason) => void; readonly done: Promise<void> }>();
   const claims = createClaims(ports);
   const quarantine = createQuarantine(ports.clock, () => queue.slotFree());
+  const memory = createMemoryTurns(STATE_BUDGET_BYTES, {
+    unitsLeaving: countUnitsLeaving,
+    onRoom: () => queue.slotFree(),
+    after: ports.clock.after,
+  });
   let free = options.slots;
   let freeForRequests = options.slots === 0 ? 0 : REQUEST_SLOTS;
   let begun = 0;
@@ -54,14 +62,16 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     ...ports,
     options,
     quarantine,
+    memory,
     isDraining: () => draining,
     claimNext: (tx: ClaimTx, runId: string) =>
-      draining || !quarantine.isOpen(runId) ? null : claims.claim(tx, queue.next, null),
+      draining || !quarantine.isOpen(runId) || !memory.hasRoom(runId) ? null : claims.claim(tx, queue.next, null),
   };
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
   const begin = (claimed: Claimed, release: () => void): void => {
     const { run, endsFor } = claimed;
     begun++;
+    memory.begin(run.runId, run.graphId);
     const controller = new AbortController();
     const reason = claims.started(run.runId) ?? endsFor;
     if (reason !== null) controller.abort(reason satisfies AbortReason);
@@ -69,6 +79,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     const done = executeAttempt(claimed, controller, ports).then((next) => {
       if (inProgress.get(run.runId) === entry) inProgress.delete(run.runId); // it may be here in a later attempt
       quarantine.left(run.runId);
+      memory.left(run.runId);
       if (next === null) release();
       else begin(next, release);
     });
@@ -80,6 +91,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     reserve(isRequest = false) {
       const forRequest = isRequest && freeForRequests > 0;
       if ((free === 0 && !forRequest) || draining || !lease.holds() || !quarantine.isOpen()) return null;
+      if (!forRequest && !memory.hasRoom()) return null;
       if (forRequest) freeForRequests--;
       else free--; // worker.1
       return createSlot(ports, claims, { begin, release: forRequest ? freeRequestSlot : freeSlot });
