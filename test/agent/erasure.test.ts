@@ -26,7 +26,7 @@ const WITH_TRACES = {
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
 };
 
-/** Of erasure.sealed.long.test.ts. */
+/** Set by erasure.sealed.long.test.ts. */
 const { HOLDPOINT_ENCRYPTION_KEYS: keys } = process.env;
 const SEALED = keys === undefined ? {} : { HOLDPOINT_ENCRYPTION_KEYS: keys, HOLDPOINT_SEARCH: "true" };
 

@@ -19,7 +19,6 @@ import {
   onlyQuestion,
   openThread,
   readProblem,
-  until,
   type Result,
   type TestThread,
   type WireRun,
@@ -375,11 +374,10 @@ suite("cancelling many (agent/runs.4)", PATIENCE, () => {
     const thread = await newThread(server, "hanging");
     return [thread, await thread.begin({ input: {}, ...extra })];
   };
-  const ended = (thread: TestThread, run: WireRun): Promise<string> =>
-    until("the run has ended", async () => {
-      const status = await readRunStatus(thread, run);
-      return status === "pending" || status === "running" ? undefined : status;
-    });
+  const ended = async (thread: TestThread, run: WireRun): Promise<string | undefined> => {
+    await call(server, "GET", `${thread.path}/runs/${run.run_id}/join`);
+    return readRunStatus(thread, run);
+  };
 
   test("the named runs of a thread, and no others", async () => {
     const [thread, running] = await begin();

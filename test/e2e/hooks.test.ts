@@ -11,7 +11,7 @@ import { call, removeFolder } from "../harness/server.ts";
 import { type ServerHere, startServerHere } from "../harness/server-here.ts";
 import { nestedProject } from "../outside/nested-project.ts";
 
-/** Of `@langchain/react`: each subagent is a panel that reads its own messages. */
+/** A page with `@langchain/react`: each subagent is a panel that reads its own messages. */
 const SUBAGENTS = `
 import { useMessages, useStream } from "@langchain/react";
 import { createRoot } from "react-dom/client";

@@ -32,7 +32,7 @@ interface Kind {
   readonly press: (page: Page) => Promise<void>;
 }
 
-/** Of all items, texts included. */
+/** Keys for all items, texts included. */
 let pressed = 0;
 const press = async (page: Page, ...keys: readonly string[]): Promise<void> => {
   for (const key of keys) await page.keyboard.press(key);

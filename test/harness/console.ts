@@ -43,7 +43,7 @@ export function launchChromium(...more: readonly string[]): Promise<Browser> {
   return engine.launch({ executablePath, args: [...ARGS, ...more] });
 }
 
-/** Of the files that share this process; it ends with the last of them. */
+/** Shared by the files of this process; it ends with the last of them. */
 let chromium: Promise<Browser> | null = null;
 let users = 0;
 

@@ -81,7 +81,7 @@ test("a transaction behind a pooler has its limits, and leaves none to the next 
 interface Case {
   readonly what: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** Of the addresses: the pooler's, or PostgreSQL's own. */
+  /** Names the addresses: the pooler's, or PostgreSQL's own. */
   readonly env: (pooler: string, direct: string) => Readonly<Record<string, string>>;
   /** Null: it starts. */
   readonly refusal: RegExp | null;

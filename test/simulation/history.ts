@@ -24,7 +24,7 @@ const STEPS_MAX = 2500;
 const STOP_CHANCE = 0.4;
 const BETWEEN_MS = 20;
 const READ_EVERY = 25;
-/** Of the deployment. */
+/** Tables of the deployment. */
 const KEPT_TABLES = ["meta", "assistants", "assistant_versions", "fingerprints"];
 
 export interface History {

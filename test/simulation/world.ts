@@ -21,7 +21,7 @@ export interface Item {
   readonly isStatement: boolean;
 }
 
-/** Of a statement: sent; refused by PostgreSQL; or its connection breaks before or after it. */
+/** What becomes of a statement: sent; refused by PostgreSQL; or its connection breaks before or after it. */
 export type Fate = "sent" | "refused" | "cut before" | "cut after";
 
 /** A simulated process: a storage, and the server on it. */

@@ -9,7 +9,7 @@ import { PATIENCE } from "../patience.ts";
 import { CHANNELS, type Channel } from "./channels.ts";
 
 export const WHOLE = process.env["HOLDPOINT_FAULTS"] === "full";
-/** Of a row. */
+/** Channels of a row. */
 const CHANNELS_IN_SHORT = IS_LONG ? 3 : 1;
 
 export interface Row {

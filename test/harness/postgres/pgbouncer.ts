@@ -9,7 +9,7 @@ import { removeFolder, temporaryFolder } from "../server.ts";
 import { freePort } from "./free-port.ts";
 
 export interface PgBouncer {
-  /** Of the same database. */
+  /** The same database. */
   readonly uri: string;
   stop(): Promise<void>;
 }

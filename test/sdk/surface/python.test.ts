@@ -101,7 +101,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** Of an object in any of its forms, or of the objects of a list. */
+/** Members of an object in any of its forms, or of the objects of a list. */
 function collectMembers(schema: z.ZodType): ReadonlySet<string> {
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" }) as Schema;
   const names = new Set<string>();

@@ -8,7 +8,7 @@ export const PARTS = ["assistants", "threads", "runs", "crons", "store"] as cons
 const CALL_SIGNATURES = 0;
 const PARAMETERS_MAX = 6;
 
-/** Of the handle that `client.threads.stream()` returns. */
+/** Parts of the handle that `client.threads.stream()` returns. */
 const MODULES = ["run", "agent", "input", "state"];
 
 /** @returns `runs.cancel` for a method, `runs.cancel.reason` for an option of any of its forms; sorted */

@@ -41,7 +41,7 @@ export function remoteTraceRoutes(store: RemoteStore): readonly HttpRoute[] {
 
 interface Sent {
   readonly method?: string;
-  /** Of an erasure. */
+  /** What an erasure names. */
   readonly body?: string;
 }
 

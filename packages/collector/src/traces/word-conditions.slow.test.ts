@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "holdpoint-words-"));
 const TRACES = 1500;
 let db: Database;
 
-/** Of trace `n`; the larger, the newer. */
+/** Words of trace `n`; the larger, the newer. */
 const wordsOf = (n: number): readonly string[] => [
   "order",
   "border",

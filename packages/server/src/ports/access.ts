@@ -52,7 +52,7 @@ export interface Access {
 
 /** What somebody did before, under a name. */
 export interface EarlierAct extends Pick<Vote, "by" | "via">, Pick<Caller, "limits"> {
-  /** Of the thread that it is about. */
+  /** That of the thread that it is about. */
   readonly metadata?: JsonObject;
 }
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { joinNeighbours } from "./messages.ts";
 
-/** Of LangChain's pairs. */
+/** Roles in LangChain's pairs. */
 const ROLES: ReadonlySet<Json | undefined> = new Set(["system", "human", "user", "ai", "assistant", "developer"]);
 
 /** [["human", "Hi"], …] → messages; null for any other list. */
