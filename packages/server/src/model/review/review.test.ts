@@ -110,6 +110,9 @@ suite("reviewers", () => {
   }
 
   test("with four eyes, those who started the run may not answer", () => {
+    const grouped = person("group:ann", { groups: [] });
+    const own = rules({ four_eyes: true }, undefined, undefined, [grouped.name]);
+    assert.equal(reviewRefusal(interrupt(own), grouped)?.code, "reviewer_excluded");
     const review = rules({ four_eyes: true }, undefined, undefined, ["ann"]);
     assert.equal(reviewRefusal(interrupt(review), finance)?.code, "reviewer_excluded");
     assert.equal(reviewRefusal(interrupt(review), mailed), null);

@@ -3,7 +3,7 @@
 //   reviewers.1. An entry `group:<name>` matches the groups of the caller; any other entry the caller's name, or the
 //     e-mail address of the caller's user in any case.
 //   reviewers.2. An exclusion overrides every assignment. It fails closed: a caller whose groups the server does not
-//     know may be in any excluded group.
+//     know may be in any excluded group. Authors of the state are in it by name, also one whose name looks like a group.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Caller, Interrupt, Person, Review } from "../model.ts";
 
@@ -29,7 +29,8 @@ export function isAssignee({ assignees }: Pick<Review, "assignees">, caller: Cal
 /** reviewers.2. */
 function isExcluded(excluded: readonly string[], caller: Caller): boolean {
   const mayBeInGroup = caller.groups === undefined && excluded.some((entry) => entry.startsWith(GROUP));
-  return mayBeInGroup || excluded.includes(EVERYBODY) || isNamedBy(excluded, caller);
+  const isListed = excluded.includes(EVERYBODY) || excluded.includes(caller.name) || isNamedBy(excluded, caller);
+  return mayBeInGroup || isListed;
 }
 
 /** @returns null if the caller may answer */
