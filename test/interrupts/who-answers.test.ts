@@ -1,11 +1,13 @@
 // Nobody answers in the name of another: the table "channel × attack".
 //   who-answers.1. A message that was no answer to its sender answers no question with review rules.
 //   who-answers.2. A cron answers no question and continues no breakpoint: nobody decides on a schedule.
+//   who-answers.4. Whoever is known by an address alone may be somebody by another name, and answers no question whose rules
+//        tell people apart: one with four eyes, exclusions or votes.
 //   who-answers.3. Whoever may start runs, but not answer, answers nothing and votes on nothing, over any channel.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { CHANNELS, INPUTS, observeOutcome } from "../harness/channels/channels.ts";
-import { askOn, asWho, post, read, startWorld } from "../harness/channels/world.ts";
+import { askOn, asWho, post, read, startWorld, UNLISTED } from "../harness/channels/world.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
@@ -152,3 +154,27 @@ suite("a caller without the right to answer (who-answers.3)", PATIENCE, () => {
       assert.deepEqual([refused.status, refused.body["code"]], [403, "forbidden"], refused.text);
     });
 });
+
+for (const { name, send } of CHANNELS.filter((one) => ["Slack", "link of an e-mail"].includes(one.name)))
+  test(
+    `somebody whom the notification file does not list does not pass for another over ${name} (who-answers.4)`,
+    PATIENCE,
+    async () => {
+      const payload = {
+        action_requests: [{ name: "pay", args: { amount: 5 } }],
+        review_configs: [{ action_name: "pay", allowed_decisions: ["approve", "reject"] }],
+      };
+      const assignees = ["zed@example.com", "ann"];
+      const approve = { who: UNLISTED, value: { decisions: [{ type: "approve" }] } } as const;
+      for (const [rules, result] of [
+        [{ assignees, four_eyes: true }, "refused"],
+        [{ assignees, exclude: [UNLISTED] }, "refused"],
+        [{ assignees, approvals: 2 }, "refused"],
+        [{ assignees }, "answered"],
+      ] as const) {
+        const asked = await askOn(world, { ...payload, review_rules: rules }, { starter: UNLISTED });
+        const outcome = await observeOutcome(world, asked, () => send(world, asked, approve));
+        assert.equal(outcome.result, result, outcome.text);
+      }
+    },
+  );

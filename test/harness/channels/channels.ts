@@ -22,13 +22,14 @@ import {
   post,
   readItem,
   nameSlackId,
+  UNLISTED,
   type Who,
   type World,
 } from "./world.ts";
 import { choiceFor } from "./choices.ts";
 
 export interface Sent {
-  readonly who: Who;
+  readonly who: Who | typeof UNLISTED;
   readonly value: unknown;
   /** Members of a run's body, or of its `command` (`update`, `goto`), beside the answer. */
   readonly more?: Readonly<Record<string, unknown>>;
@@ -291,7 +292,8 @@ const link: Channel = {
   hasCodes: false,
   async send(world, { threadId, interruptId }, { who, value }) {
     const { choice, text } = choiceFor(value) ?? { choice: "approve", text: "" };
-    const token = writeToken({ threadId, interruptId, person: who, expiresAt: Date.now() + 60_000 }, LINK_SECRET);
+    const person = who === UNLISTED ? `${who}@example.com` : who;
+    const token = writeToken({ threadId, interruptId, person, expiresAt: Date.now() + 60_000 }, LINK_SECRET);
     const body = new URLSearchParams({ choice, text });
     const response = await fetch(`${world.url}/answer/${token}`, { method: "POST", body });
     return { status: response.status, text: await response.text(), code: null };

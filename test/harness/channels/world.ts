@@ -18,7 +18,10 @@ const GRAPHS = join(ROOT, "test", "graphs", "answers", "langgraph.json");
 export const PEOPLE = ["ann", "bob", "cyd", "mal", "root"] as const;
 export type Who = (typeof PEOPLE)[number];
 
-export const nameSlackId = (who: Who): string => `U0000000${who.toUpperCase()}`;
+/** A member of Slack with a token, whom the notification file does not name. */
+export const UNLISTED = "zed" as const;
+
+export const nameSlackId = (who: Who | typeof UNLISTED): string => `U0000000${who.toUpperCase()}`;
 export const asWho = (who: string): Record<string, string> => ({ authorization: `Bearer ${who}` });
 
 export interface World {
@@ -29,20 +32,25 @@ export interface World {
 }
 
 export async function startWorld(config: string = GRAPHS, env: Readonly<Record<string, string>> = {}): Promise<World> {
-  const slack = await startFakeSlack(PEOPLE.map((who) => ({ id: nameSlackId(who), email: `${who}@example.com` })));
+  const members = ([...PEOPLE, UNLISTED] as const).map((who) => ({
+    id: nameSlackId(who),
+    email: `${who}@example.com`,
+  }));
+  const slack = await startFakeSlack(members);
   const folder = temporaryFolder();
   const file = join(folder, "notifications.json");
   const people = Object.fromEntries(
     PEOPLE.map((who) => [who, { slack: nameSlackId(who), email: `${who}@example.com` }] as const),
   );
   const email = { from: "Holdpoint <holdpoint@example.com>", links: "1d" };
-  writeFileSync(file, JSON.stringify({ slack: { api_url: slack.url }, people, email, rules: [] }));
+  const rules = [{ name: "reviewers", graphs: ["no such graph"], email: ["assignees"] }]; // so their links work
+  writeFileSync(file, JSON.stringify({ slack: { api_url: slack.url }, people, email, rules }));
   const server = await startServerHere({
     config,
     env: {
       HOLDPOINT_NOTIFICATIONS: file,
       HOLDPOINT_LINK_SECRET: LINK_SECRET,
-      SMTP_URL: "smtp://127.0.0.1:9", // without rules, no mail leaves
+      SMTP_URL: "smtp://127.0.0.1:9", // no question has the graph of the rule: no mail leaves
       SLACK_BOT_TOKEN: BOT_TOKEN,
       SLACK_SIGNING_SECRET: SIGNING_SECRET,
       ...env,

@@ -3,6 +3,9 @@
 //   - The answer is one that the item allows, in its dialect; everything else is refused with a reason.
 //   remote-answer.2. It passes the transaction of every inbox answer, in the name of the person: one of racing answers
 //     wins, and a repetition under the same key is the same answer.
+//   remote-answer.3. Four eyes, exclusions and votes compare names. Where handlers of the deployment give the names, a
+//     person whom the notification file does not list has only an address here, and may be the author, somebody who is
+//     excluded or has voted: such a person does not answer.
 import { answerAll, type Decision, recognise } from "@holdpoint/api/dialects.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -12,6 +15,7 @@ import type { AgentContext } from "@holdpoint/server/context/context.ts";
 import { answerInbox } from "@holdpoint/server/inbox/answer-inbox.ts";
 import { getItem } from "@holdpoint/server/inbox/inbox.ts";
 import type { Caller, Interrupt } from "@holdpoint/server/model/model.ts";
+import { needsVotes } from "@holdpoint/server/model/review/votes.ts";
 import { type Choice, buildItemView } from "./item-view.ts";
 import { parseTypedJson } from "./typed-json.ts";
 
@@ -23,6 +27,8 @@ export interface RemoteAnswer {
   readonly text: string;
   /** The text is JSON of a value that the form offered. */
   readonly picked?: boolean;
+  /** The notification file names the person. */
+  readonly isListed: boolean;
   /** The same for a repetition of the same request. */
   readonly key: string;
 }
@@ -32,6 +38,13 @@ export type RemoteOutcome =
   | { readonly kind: "accepted"; readonly note: string | null }
   /** `closed`: the item takes no more answers. */
   | { readonly kind: "refused"; readonly reason: string; readonly closed: boolean };
+
+const UNLISTED =
+  "The rules of this question tell people apart by name, and you are not in the notification file: answer in the console.";
+
+function comparesNames(review: Interrupt["review"]): boolean {
+  return review !== null && (review.fourEyes || review.excluded.length > 0 || needsVotes(review));
+}
 
 const CLOSED = new Set([
   "interrupt_stale",
@@ -47,9 +60,12 @@ export async function answerRemotely(
   caller: Caller,
   answer: RemoteAnswer,
 ): Promise<RemoteOutcome> {
-  const { threadId, interruptId, key } = answer;
+  const { threadId, interruptId, isListed, key } = answer;
   try {
     const { interrupt } = await getItem(agent, { threadId, interruptId });
+    const isByHandlers = agent.access !== null && agent.access.findGrant === undefined;
+    if (isByHandlers && !isListed && comparesNames(interrupt.review))
+      return { kind: "refused", reason: UNLISTED, closed: false }; // remote-answer.3
     const built = buildResume(interrupt, answer);
     if (!built.ok) return { kind: "refused", reason: sentence(built.reason), closed: false };
     const ask: Ask = async (event, value) =>

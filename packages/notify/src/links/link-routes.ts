@@ -105,8 +105,8 @@ async function decide(
   { token, item, caller }: Usable & { readonly caller: Caller },
   request: HttpRequest,
 ): Promise<HttpReply> {
-  const { agent, buildLink } = ports;
-  const { threadId, interruptId, id, expiresAt } = token;
+  const { agent, buildLink, directory } = ports;
+  const { threadId, interruptId, id, expiresAt, person } = token;
   // a workflow that gives the decision of its address needs no form
   const isBare = token.choice !== null && request.headers["content-type"] === undefined;
   const form = new URLSearchParams(isBare ? "" : await request.readForm());
@@ -115,7 +115,8 @@ async function decide(
   const console = buildLink(item);
   if (choice === undefined) return questionPage(item, token, console, "Choose one of the decisions.");
   const text = (form.get("text") ?? "").replaceAll("\r\n", "\n");
-  const outcome = await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id });
+  const isListed = directory.listedNames.includes(person);
+  const outcome = await answerRemotely(agent, caller, { threadId, interruptId, choice, text, isListed, key: id });
   if (outcome.kind === "refused") {
     if (outcome.closed) return messagePage(410, "This question is closed", outcome.reason, console);
     return questionPage(item, token, console, outcome.reason);

@@ -118,7 +118,8 @@ async function act(ports: InteractionPorts, interaction: Interaction, { origin, 
     if (found.kind === "refused") return { ...found, closed: false };
     const { text, picked } = interaction.kind === "form" ? interaction : { text: "", picked: false };
     const caller = await resolveCaller(agent, found.contact, origin);
-    return await answerRemotely(agent, caller, { threadId, interruptId, choice, text, picked, key });
+    const { listed: isListed } = found.contact;
+    return await answerRemotely(agent, caller, { threadId, interruptId, choice, text, picked, isListed, key });
   } catch (error) {
     if (error instanceof ApiError && error.status < 500)
       return { kind: "refused", reason: error.message, closed: false };
