@@ -7,8 +7,8 @@ export function textPart(value: string): Part {
   return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" };
 }
 
-export function dataPart(value: Json, metadata?: JsonObject): Part {
-  return { content: { $case: "data", value }, metadata, filename: "", mediaType: "application/json" };
+export function dataPart(value: Json): Part {
+  return { content: { $case: "data", value }, metadata: undefined, filename: "", mediaType: "application/json" };
 }
 
 /** One text stays a text: graphs and models read it everywhere. Null without texts and files. */

@@ -7,7 +7,9 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt, PauseKind, Review, Thread, ThreadStatus } from "../model/model.ts";
 import { interruptRecord, threadRecord } from "../model/testkit.ts";
 import { RefusedAnswers } from "./problem-details.ts";
-import { acceptAnswers, AT_OPEN_PAUSE, olderCheckpoint } from "./resume-rules.ts";
+import { acceptAnswers, olderCheckpoint } from "./resume-rules.ts";
+
+const AT_OPEN_PAUSE = { olderCheckpoint: null, fork: false } as const;
 
 const ids = {
   a: "a".repeat(32),

@@ -39,8 +39,6 @@ export interface AnswerTarget {
   readonly refusal?: (interrupt: Interrupt) => ApiError | null;
 }
 
-export const AT_OPEN_PAUSE: AnswerTarget = { olderCheckpoint: null, fork: false };
-
 /**
  * @param known all interrupts of the thread
  * @throws {RefusedAnswers} `thread_busy`, `interrupt_stale`, `interrupt_unknown`, `answer_invalid`, with the refusal of
