@@ -63,7 +63,7 @@ export async function answerRemotely(
   const { threadId, interruptId, isListed, key } = answer;
   try {
     const { interrupt } = await getItem(agent, { threadId, interruptId });
-    const isByHandlers = agent.access !== null && agent.access.findGrant === undefined;
+    const isByHandlers = agent.access !== null && agent.access.isCurrent === undefined;
     if (isByHandlers && !isListed && comparesNames(interrupt.review))
       return { kind: "refused", reason: UNLISTED, closed: false }; // remote-answer.3
     const built = buildResume(interrupt, answer);
