@@ -258,6 +258,7 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
       {
         role: "assistant",
         parts: [
+          { type: "step-start" },
           { type: "tool-weather", toolCallId: "c1", state: "output-available", input: ARGS, output: "12 degrees" },
         ],
       },

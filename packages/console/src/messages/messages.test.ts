@@ -87,13 +87,14 @@ test("distinguishes reasoning, images and unknown parts; remote images are not s
       content: [
         { type: "thinking", thinking: "hm" },
         { type: "text", text: "Look" },
+        { type: "refusal", refusal: "No." },
         { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
         { type: "image_url", image_url: { url: "https://stranger.example/a.png" } },
       ],
     },
   ]);
   assert.equal(message?.reasoning, "hm");
-  assert.equal(message?.text, "Look");
+  assert.equal(message?.text, "Look\nNo.");
   assert.deepEqual(message?.images, ["data:image/png;base64,AA=="]);
   assert.equal(message?.others.length, 1);
 });

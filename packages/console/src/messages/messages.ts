@@ -135,7 +135,7 @@ function readContent(message: Members): Content {
   for (const part of Array.isArray(content) ? (content as readonly unknown[]) : [content]) {
     if (typeof part === "string") texts.push(part);
     else if (isMembers(part)) {
-      const text = part["text"] ?? part["content"] ?? part["thinking"] ?? part["reasoning"];
+      const text = part["text"] ?? part["content"] ?? part["thinking"] ?? part["reasoning"] ?? part["refusal"];
       const type = String(part["type"]);
       const image = readImage(part);
       if (CALL_PARTS.has(type)) continue;

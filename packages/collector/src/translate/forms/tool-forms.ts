@@ -169,9 +169,13 @@ function hasAny(part: JsonObject, names: readonly string[]): boolean {
 
 const INVOCATION: ReadonlySet<string> = new Set(["type", "toolInvocation"]);
 
-/** A call with its result in one part, of the AI SDK's messages for user interfaces → both. */
+/**
+ * A call with its result in one part, of the AI SDK's messages for user interfaces → both. Its mark of a step's start
+ * says nothing.
+ */
 export function splitToolPart(part: Json): readonly Json[] {
   if (!isObject(part) || typeof part["type"] !== "string") return [part];
+  if (part["type"] === "step-start" && Object.keys(part).length === 1) return [];
   const inner = part["toolInvocation"];
   const whole = isObject(inner) ? withRest(inner, part, INVOCATION) : part;
   const { type: _type, state, toolCallId, toolName, input, args, output, result, errorText, ...rest } = whole;
