@@ -21,12 +21,22 @@ function newestMessage(value: Json): Json | null {
   const newest = Array.isArray(messages) ? (messages as readonly Json[]).at(-1) : undefined;
   if (!isJsonObject(newest)) return null;
   const content = newest["content"] ?? (isJsonObject(newest["kwargs"]) ? newest["kwargs"]["content"] : undefined);
-  if (typeof content === "string") return content.trim() === "" ? null : content;
-  const texts = Array.isArray(content) ? (content as readonly Json[]).map(blockText).filter((one) => one !== "") : [];
+  const blocks = Array.isArray(content) ? (content as readonly Json[]) : [content ?? ""];
+  const calls = Array.isArray(newest["tool_calls"]) ? (newest["tool_calls"] as readonly Json[]) : [];
+  const texts = [...blocks.map(blockText), ...calls.map(callText)].filter((one) => one.trim() !== "");
   return texts.length === 0 ? null : texts.join(" ");
+}
+
+/** A message that only calls tools says which. */
+function callText(call: Json): string {
+  const inner = isJsonObject(call) ? call["function"] : null;
+  if (!isJsonObject(inner)) return "";
+  const { name, arguments: args } = inner;
+  return [name, args].filter((one) => typeof one === "string").join(" ");
 }
 
 function blockText(block: Json): string {
   if (typeof block === "string") return block;
-  return isJsonObject(block) && typeof block["text"] === "string" ? block["text"] : "";
+  const text = isJsonObject(block) ? (block["text"] ?? block["refusal"]) : null;
+  return typeof text === "string" ? text : "";
 }

@@ -120,6 +120,11 @@ const PREVIEWS: readonly (readonly [inputs: JsonObject, input: string | null])[]
   [BLOCKS, "two parts"],
   [{ order: 4711, note: "x\ny" }, "order: 4711 · note: x y"],
   [{ messages: [] }, null],
+  [
+    { messages: [{ role: "assistant", content: "", tool_calls: [{ function: { name: "refund", arguments: "{}" } }] }] },
+    "refund {}",
+  ],
+  [{ messages: [{ role: "assistant", content: [{ type: "refusal", refusal: "No." }] }] }, "No."],
   [{ text: "long ".repeat(100) }, `text: ${"long ".repeat(100)}`.slice(0, 159) + "…"],
 ];
 
