@@ -89,6 +89,10 @@ function place(spans: readonly GivenSpan[], order: readonly number[], parents: r
   return out.toSorted((a, b) => a.span.spanId.localeCompare(b.span.spanId));
 }
 
+interface Costs {
+  readonly total_cost?: number;
+}
+
 interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -119,6 +123,24 @@ describe("a call that two instrumentations see", () => {
       });
 
   const call = DIALECTS["GenAI conventions"] as Call;
+  const priced = (input: number, output: number): GivenSpan => ({
+    name: "chat gpt-5",
+    attributes: { ...call(input, output).attributes, "gen_ai.usage.cost": 0.5 },
+  });
+  const COSTS: readonly (readonly [string, readonly GivenSpan[], readonly (number | undefined)[]])[] = [
+    ["which only the inner one knows", [call(5, 2), priced(5, 2)], [undefined, 0.5]],
+    ["which both know", [priced(5, 2), priced(5, 2)], [0.5, undefined]],
+    ["which only the outer one knows", [priced(5, 2), call(5, 2)], [0.5, undefined]],
+  ];
+  for (const [name, spans, wanted] of COSTS)
+    test(`counts a cost once, ${name}`, () => {
+      const costs = place(spans, [0, 1]).map(({ content }) => {
+        const { metadata } = JSON.parse(content.extra) as { readonly metadata: Readonly<Record<string, Costs>> };
+        return metadata["usage_metadata"]?.total_cost;
+      });
+      assert.deepEqual(costs, wanted);
+    });
+
   const CASES: readonly (readonly [string, readonly GivenSpan[], readonly number[], readonly boolean[]])[] = [
     ["three times, it counts once", [call(5, 2), call(5, 2), call(5, 2)], [], [true, false, false]],
     ["with a chain between, it counts once", [call(5, 2), CHAIN, call(5, 2)], [], [true, false, false]],

@@ -14,13 +14,31 @@ const COUNTED_ABOVE = "usage_counted_above";
  */
 export function noteTwin(node: Node, content: RunContent): void {
   const counts = describeCounts(content);
-  node.counts = counts;
+  node.counts = counts === "" ? "" : counts + (hasCost(content) ? COSTED : "");
   if (counts === "" || counts === "tool") return;
-  let above = node.parent;
-  while (above !== null && above.counts === "") above = above.parent; // at most DEPTH_MAX
-  if (above === null || above.counts !== counts || above.hasTwin) return;
+  const above = findCallAbove(node);
+  if (above === null || withoutMark(above.counts) !== counts || above.hasTwin) return;
   above.hasTwin = true;
   node.isTwin = true;
+}
+
+/** At the end of the counts of a call whose sender knows its cost. */
+const COSTED = " $";
+
+function withoutMark(counts: string): string {
+  return counts.endsWith(COSTED) ? counts.slice(0, -COSTED.length) : counts;
+}
+
+function findCallAbove(node: Node): Node | null {
+  let above = node.parent;
+  while (above !== null && above.counts === "") above = above.parent; // at most DEPTH_MAX
+  return above;
+}
+
+const COSTS = ["input_cost", "output_cost", "total_cost"];
+
+function hasCost({ call }: RunContent): boolean {
+  return COSTS.some((name) => call.usage?.[name] !== undefined);
 }
 
 /** The tokens of a model call, equal for equal counts. "tool" for a tool; "" for no call, or one without counts. */
@@ -31,25 +49,36 @@ function describeCounts({ call, runType }: RunContent): string {
   return typeof input === "number" && typeof output === "number" && output > 0 ? `${input} ${output}` : "";
 }
 
-/** The content that a sum over the trace counts: of an inner run, the usage has a name that no sum reads. */
+/**
+ * The content that a sum over the trace counts: of an inner run, the usage has a name that no sum reads. Its cost stays
+ * when the outer one has none.
+ */
 export function countedOnce(node: Node, content: RunContent): RunContent {
-  return node.isTwin && describeCounts(content) === node.counts ? withoutUsage(content) : content;
+  if (!node.isTwin || describeCounts(content) !== withoutMark(node.counts)) return content;
+  const isKept = hasCost(content) && findCallAbove(node)?.counts.endsWith(COSTED) === false;
+  return withoutUsage(content, isKept ? COSTS : []);
 }
 
-function withoutUsage(content: RunContent): RunContent {
+function withoutUsage(content: RunContent, kept: readonly string[]): RunContent {
   const extra = toJson(content.extra);
   const metadata = isObject(extra) ? extra["metadata"] : undefined;
   if (!isObject(extra) || !isObject(metadata)) return content;
   const { usage_metadata: usage, ...rest } = metadata;
-  if (usage === undefined) return content;
-  const moved = { ...extra, metadata: { ...rest, [COUNTED_ABOVE]: usage } };
+  if (!isObject(usage)) return content;
+  const costs = keepCosts(usage, kept);
+  const moved = { ...extra, metadata: { ...rest, ...costs, [COUNTED_ABOVE]: usage } };
   const call = { ...content.call, usage: null };
-  return { ...content, call, extra: JSON.stringify(moved), outputs: withoutMember(content.outputs) };
+  return { ...content, call, extra: JSON.stringify(moved), outputs: withoutMember(content.outputs, costs) };
 }
 
-function withoutMember(outputs: string): string {
+function keepCosts(usage: JsonObject, kept: readonly string[]): JsonObject {
+  const costs = Object.entries(usage).filter(([name]) => kept.includes(name));
+  return costs.length === 0 ? {} : { usage_metadata: Object.fromEntries(costs) };
+}
+
+function withoutMember(outputs: string, costs: JsonObject): string {
   const value = outputs === "" ? null : toJson(outputs);
   if (!isObject(value) || value["usage_metadata"] === undefined) return outputs;
   const { usage_metadata: _usage, ...rest }: JsonObject = value;
-  return JSON.stringify(rest);
+  return JSON.stringify({ ...rest, ...costs });
 }
