@@ -53,12 +53,12 @@ async function asked(
 ): Promise<HttpReply> {
   const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? "")); // remote.1
   const search = new URLSearchParams(query).toString();
-  const { status, body } = await send(store, `${filled}${search === "" ? "" : `?${search}`}`, sent);
+  const { status, body } = await sendRequest(store, `${filled}${search === "" ? "" : `?${search}`}`, sent);
   if (status === 200 && isJson(body)) return { status, body };
   throw sent.body === undefined ? readProblem(store, status) : erasureProblem(store, status);
 }
 
-async function send(
+async function sendRequest(
   { url, key }: RemoteStore,
   address: string,
   sent: Sent,

@@ -36,10 +36,10 @@ function show(node: Node, source: string): void {
 function withLeftOut(node: Node, source: string): Node[] {
   const { type, lang, meta, title } = node;
   if (type === "definition" || type === "footnoteDefinition") return [paragraph(readSource(node, source))];
-  if (type === "footnoteReference") return [text(readSource(node, source))];
+  if (type === "footnoteReference") return [textNode(readSource(node, source))];
   if (type === "code" && (meta || !LANGUAGE.test(lang ?? "x")))
     return [paragraph([lang, meta].filter(Boolean).join(" ")), node];
-  if (type === "image") return title ? [node, text(` ${title}`)] : [node];
+  if (type === "image") return title ? [node, textNode(` ${title}`)] : [node];
   return type === "link" ? [node, ...describeLink(node)] : [node];
 }
 
@@ -49,7 +49,7 @@ function describeLink(node: Node): Node[] {
   const own = readText(node);
   const isShown = ["", "mailto:", "http://", "https://"].some((start) => url === start + own);
   const parts = [isShown ? null : url, title].filter(Boolean);
-  return parts.length === 0 ? [] : [text(` (${parts.join(" ")})`)];
+  return parts.length === 0 ? [] : [textNode(` (${parts.join(" ")})`)];
 }
 
 /** The rendered form has as many columns as the head. */
@@ -67,5 +67,5 @@ function readSource({ position }: Node, source: string): string {
   return source.slice(position?.start.offset ?? 0, position?.end.offset ?? source.length);
 }
 
-const text = (value: string): Node => ({ type: "text", value });
-const paragraph = (value: string): Node => ({ type: "paragraph", children: [text(value)] });
+const textNode = (value: string): Node => ({ type: "text", value });
+const paragraph = (value: string): Node => ({ type: "paragraph", children: [textNode(value)] });

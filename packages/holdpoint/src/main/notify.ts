@@ -26,7 +26,7 @@ async function openParts(config: NotifyConfig): Promise<NotifyParts | null> {
   if (path === null) return null;
   const { parseNotifications } = await import("@holdpoint/notify/rules/notifications.ts");
   const has = { slackToken: slackBotToken !== null, smtp: smtpUrl !== null };
-  const notifications = parseNotifications(readText(path), has);
+  const notifications = parseNotifications(readRulesText(path), has);
   if (!("rules" in notifications)) throw new ConfigError(notifications);
   const [slack, mailer] = await Promise.all([
     slackBotToken === null
@@ -54,7 +54,7 @@ export async function testNotifications(
 }
 
 /** @throws {ConfigError} */
-function readText(path: string): string {
+function readRulesText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -4,7 +4,7 @@ import type { AnswerFailure, AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKin
 import type { OpenInterrupt, UnusedAnswer } from "../ports/ports.ts";
 import { summarise } from "../wire/interrupt-summary.ts";
 import { excludeAuthors, lostVotes, withoutVotes } from "../model/review/four-eyes.ts";
-import { buildReview, underRulesOf } from "../model/review/review-rules.ts";
+import { buildReview, applyRules } from "../model/review/review-rules.ts";
 import { answerSchema } from "./answer-schema.ts";
 import { findAskedBefore, interruptKey } from "./asked-before.ts";
 import { buildBreakpoint } from "./breakpoint.ts";
@@ -67,7 +67,7 @@ export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
     const { threadId } = run;
     const { assistant, startedBy } = paused;
     const item = buildBreakpoint({ run, threadId, checkpointId: rootCheckpointId, next: outcome.next, at });
-    open.push(underRulesOf(assistant, item, { startedBy, at }));
+    open.push(applyRules(assistant, item, { startedBy, at }));
   }
   const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
   const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));

@@ -9,7 +9,7 @@ import { buildBreakpoint } from "../interrupts/breakpoint.ts";
 import { checkGoto } from "../interrupts/node-names.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { Interrupt, Thread, WriteSet } from "../model/model.ts";
-import { underRulesOf } from "../model/review/review-rules.ts";
+import { applyRules } from "../model/review/review-rules.ts";
 import type { StateUpdate, Tx } from "../ports/ports.ts";
 
 export interface BuiltThread {
@@ -58,7 +58,7 @@ export async function findInitialItems(
   const items: Interrupt[] = [];
   for (const item of waiting) {
     const assistant = (await tx.assistant(item.assistantId))?.metadata ?? {};
-    items.push(underRulesOf(assistant, item, { startedBy, at }));
+    items.push(applyRules(assistant, item, { startedBy, at }));
   }
   return items;
 }

@@ -67,7 +67,7 @@ export function buildReview({ value, responseSchema, assistant, startedBy, at }:
 }
 
 /** A breakpoint, which has no payload, under the rules of an assistant. */
-export function underRulesOf(
+export function applyRules(
   assistant: JsonObject,
   breakpoint: Interrupt,
   made: Pick<Asked, "startedBy" | "at">,

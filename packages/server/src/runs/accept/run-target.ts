@@ -6,7 +6,7 @@ import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts
 import { type Intent, atBreakpoint, gotoTargets, withoutEnd } from "../../interrupts/run-intent.ts";
 import { type ChooseAnswerer, settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
 import { openInterrupts } from "../../interrupts/problem-details.ts";
-import { hasReviewRules, underRulesOf } from "../../model/review/review-rules.ts";
+import { hasReviewRules, applyRules } from "../../model/review/review-rules.ts";
 import { reviewRefusal } from "../../model/review/reviewers.ts";
 import { countVote } from "../../model/review/votes.ts";
 import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
@@ -86,7 +86,7 @@ function underOwnRules(
   { assistant: { assistantId, metadata }, at }: Pick<Answering, "assistant" | "at">,
 ): Interrupt {
   if (breakpoint.runId !== "" || breakpoint.review !== null || !hasReviewRules(metadata)) return breakpoint;
-  return underRulesOf(metadata, { ...breakpoint, assistantId }, { startedBy, at });
+  return applyRules(metadata, { ...breakpoint, assistantId }, { startedBy, at });
 }
 
 /** New work, and what has a right of its own: it answers nothing (docs/reference/interrupts.md, ways around a question). */
