@@ -58,8 +58,8 @@ const READS_ENVIRONMENT = [
 const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
 /** The parameter of a function, or of a type of function. */
 const WHOLE_TRANSACTION = /\b\w+: Tx\b(?!\[)/;
-/** The ports of storage give it, their adapters make it, and this file hands it on. */
-const TAKES_ALL = /^packages\/server\/src\/(?:ports|storage)\/|\/context\/read-rows\.ts$/;
+/** The ports of storage give it, and their adapters make it. */
+const TAKES_ALL = /^packages\/server\/src\/(?:ports|storage)\//;
 const BUILT_IN = new Set(builtinModules);
 
 /** A path from the root for files of ours; else the name of a package. */
