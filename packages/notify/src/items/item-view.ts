@@ -16,6 +16,8 @@ export interface ItemView {
   /** The request as lines; null for a breakpoint. */
   readonly text: string | null;
   readonly choices: readonly Choice[];
+  /** Those of them by which what was asked goes ahead: an answer may, where there is no action to approve. */
+  readonly goesAhead: ReadonlySet<Choice>;
   /** Arguments of the only action; undefined unless they can be edited. */
   readonly editable: Json | undefined;
   /** The answer is a text as it is, not JSON. */
@@ -36,6 +38,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
       dangerous: false,
       text: null,
       choices: ["continue"],
+      goesAhead: NOTHING_ASKED,
       editable: undefined,
       plainText: false,
       options: [],
@@ -51,11 +54,16 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
     dangerous: isDangerous(value),
     text: visible(formatRequest(value, asked)),
     choices,
+    goesAhead: asked.actions.length > 0 ? OF_ACTIONS : OF_QUESTIONS,
     editable: isOne && choices.includes("edit") ? action?.args : undefined,
     plainText: asked.actions.length > 0 || asked.schema === null || type === "string",
     options: asked.actions.length > 0 || asked.schema === null ? [] : listOptions(asked.schema),
   };
 }
+
+const NOTHING_ASKED: ReadonlySet<Choice> = new Set();
+const OF_ACTIONS: ReadonlySet<Choice> = new Set(["approve", "edit"]);
+const OF_QUESTIONS: ReadonlySet<Choice> = new Set(["approve", "edit", "respond"]);
 
 /** Those of `enum`, of `oneOf` or `anyOf` with a `const` each, or of a boolean. */
 function listOptions(schema: JsonObject): readonly AnswerOption[] {

@@ -42,6 +42,9 @@ for (const [channel, units, listDecisions] of [
     const decisions = (item: Interrupt): readonly string[] => [...listDecisions(item)].map(([, name = ""]) => name);
     assert.deepEqual(decisions(ask(10)), ["approve", "edit", "reject"]);
     assert.deepEqual(decisions(ask(units)), ["reject"]);
+    const question = (text: string): Interrupt => ({ ...ask(0), kind: "question", value: { question: "Pay?", text } });
+    assert.deepEqual(decisions(question("short")), ["respond"]);
+    assert.deepEqual(decisions(question("x".repeat(units))), []);
   });
 }
 

@@ -3,7 +3,8 @@
 //   - Every text is escaped, and nothing in it is hidden (api/text/visible-text: visible-text.1).
 //   link-page.2. The page has no scripts, and loads nothing. Other pages cannot frame it.
 //   link-page.3. The page decides nothing: every decision is a form that a person submits.
-//   link-page.4. A request that the page cuts off can be approved in the console only, which shows all of it.
+//   link-page.4. A request that the page cuts off can be approved, and a question answered, in the console only, which
+//     shows all of it.
 import type { ReadToken } from "./link-token.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
@@ -35,7 +36,7 @@ export function questionPage(
   console: string,
   problem: string | null,
 ): HttpReply {
-  const { title, choices: all, text, dangerous } = buildItemView(item);
+  const { title, choices: all, goesAhead, text, dangerous } = buildItemView(item);
   const choices = all.filter((one) => (choice ?? one) === one);
   const isLong = text !== null && text.length > SHOWN_UNITS_MAX;
   const shown = isLong ? `${text.slice(0, SHOWN_UNITS_MAX).toWellFormed()}…` : text;
@@ -46,7 +47,7 @@ export function questionPage(
     ...(shown === null ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
     ...choices
-      .filter((one) => !isLong || (one !== "approve" && one !== "edit")) // link-page.4
+      .filter((one) => !isLong || !goesAhead.has(one)) // link-page.4
       .map((one) => renderForm(item, one)), // link-page.3
     `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,
   ]);

@@ -43,10 +43,10 @@ export function askMessage(item: Interrupt, link: string, answers: boolean): Sla
  * cut off in the message.
  */
 export function listChoices(item: Interrupt): readonly Choice[] {
-  const { choices, editable } = buildItemView(item);
+  const { choices, editable, goesAhead } = buildItemView(item);
   const fits = editable !== undefined && editText(editable).length <= INPUT_UNITS_MAX;
   const isWhole = item.kind === "breakpoint" || showsWhole(item);
-  return choices.filter((choice) => (choice !== "edit" || (fits && isWhole)) && (choice !== "approve" || isWhole));
+  return choices.filter((choice) => (choice !== "edit" || fits) && (isWhole || !goesAhead.has(choice)));
 }
 
 export function editText(args: Json): string {
