@@ -12,8 +12,14 @@ export async function writeReply(outgoing: ServerResponse, reply: HttpReply, met
     outgoing.flushHeaders(); // the first chunk may take long
     for await (const piece of body) {
       if (outgoing.destroyed) return;
-      writeNow(outgoing, piece);
-      if (outgoing.writableNeedDrain) await drained(outgoing, stallMs);
+      const units = piece.length > PIECE_UNITS ? piece.length : 0;
+      unitsLeaving += units;
+      try {
+        writeNow(outgoing, piece);
+        if (outgoing.writableNeedDrain) await drained(outgoing, stallMs);
+      } finally {
+        unitsLeaving -= units;
+      }
     }
   }
   outgoing.end();

@@ -15,7 +15,7 @@ function setUp(budgetBytes = BUDGET_BYTES): MemoryTurns & { readonly leave: (uni
     onRoom: () => undefined,
     after: (_ms: number, call: () => void) => call(),
   };
-  const now = (ms: number, call: () => void): void => (ms === 0 ? ports.after(ms, call) : undefined);
+  const now = (ms: number, call: () => void): void => (ms < 100 ? ports.after(ms, call) : undefined);
   const turns = createMemoryTurns(budgetBytes, { ...ports, after: now });
   return { ...turns, leave: (units) => void (leaving = units) };
 }

@@ -5,7 +5,7 @@
 //   memory-turns.2. A run is let in with the largest state that its graph had of late. If it grows beyond that and beyond
 //        the budget, it goes back to the queue, unless it is alone: so one of them always goes on.
 //   memory-turns.3. States below SMALL_UNITS count as nothing, and nothing waits without a limit.
-//   memory-turns.4. What a run with a large state leaves is collected before the next one starts.
+//   memory-turns.4. What a run leaves whose state took much of the budget is collected before the next one starts.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { countStateBytes, SMALL_UNITS, type StateSize } from "../../model/state-memory.ts";
@@ -38,6 +38,10 @@ const NONE: StateSize = { units: 0, largest: 0 };
 /** Ends of so many runs say what the next one may need. */
 const REMEMBERED = 32;
 const LOOK_AGAIN_MS = 100;
+/** After its end the reply of a run is made, and counts from then on. */
+const REPLY_MADE_MS = 50;
+/** A collection takes a tenth of a second. */
+const SHARE_COLLECTED = 0.25;
 
 export function createMemoryTurns(budgetBytes: number, { unitsLeaving, onRoom, after }: MemoryPorts): MemoryTurns {
   const held = new Map<string, Held>();
@@ -79,13 +83,12 @@ export function createMemoryTurns(budgetBytes: number, { unitsLeaving, onRoom, a
       const one = held.get(runId);
       if (one === undefined) return;
       late = [...late, one].slice(-REMEMBERED);
-      const leavesGarbage = budgetBytes !== Infinity && isLarge(one.size);
-      if (!leavesGarbage) {
+      if (!isLarge(one.size) || countStateBytes([one.size], 0) < budgetBytes * SHARE_COLLECTED) {
         held.delete(runId);
         return;
       }
-      after(0, () => {
-        held.delete(runId); // its reply is counted now
+      after(REPLY_MADE_MS, () => {
+        held.delete(runId);
         collectGarbage(); // memory-turns.4
         onRoom();
       });
