@@ -8,7 +8,8 @@ import { everyOperation } from "../../project/operations.ts";
 
 const NOT_TAKEN: Readonly<Record<string, string>> = {
   langsmith_tracer: "a row of docs/how-to/migrate.md",
-  raise_error: "the client acts on it, and `langgraphjs dev` does not read it",
+  raise_error:
+    "the asynchronous client acts on it; the synchronous one sends it, and `langgraphjs dev` does not read it",
 };
 
 /** Members of the query, and of the body. */
@@ -27,7 +28,11 @@ const SENT: readonly (readonly [call: string, query: string, body: string])[] = 
     "",
     "after_seconds assistant_id checkpoint_during command config context durability if_not_exists input interrupt_after interrupt_before langsmith_tracer metadata on_completion stream_mode stream_resumable stream_subgraphs webhook",
   ],
-  ["post /runs/batch", "", "assistant_id input"],
+  [
+    "post /runs/batch",
+    "",
+    "assistant_id checkpoint_id config context input interrupt_after interrupt_before metadata multitask_strategy thread_id webhook",
+  ],
   ["post /runs/cancel", "action", "run_ids status thread_id"],
   [
     "post /runs/crons",
@@ -58,7 +63,7 @@ const SENT: readonly (readonly [call: string, query: string, body: string])[] = 
   ["post /store/namespaces", "", "limit max_depth offset prefix suffix"],
   ["post /threads", "", "if_exists metadata supersteps thread_id ttl"],
   ["post /threads/count", "", "metadata status values"],
-  ["post /threads/prune", "", "thread_ids"],
+  ["post /threads/prune", "", "strategy thread_ids"],
   ["post /threads/search", "", "extract ids limit metadata offset select sort_by sort_order status values"],
   ["get /threads/{}", "include", ""],
   ["patch /threads/{}", "", "metadata ttl"],
@@ -86,6 +91,8 @@ const SENT: readonly (readonly [call: string, query: string, body: string])[] = 
   ],
   ["post /threads/{}/runs/{}/cancel", "action wait", ""],
   ["get /threads/{}/runs/{}/stream", "cancel_on_disconnect stream_mode", ""],
+  ["get /threads/{}/state", "subgraphs", ""],
+  ["get /threads/{}/state/{}", "subgraphs", ""],
   ["post /threads/{}/state", "", "as_node checkpoint checkpoint_id values"],
   ["post /threads/{}/state/checkpoint", "", "checkpoint subgraphs"],
   ["get /threads/{}/stream", "stream_mode", ""],
