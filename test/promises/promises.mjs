@@ -304,6 +304,7 @@ async function findCheckpoint(thread) {
  * Asks a server for every promise, one after the other.
  * @param place `url`; `second`: another server on the same database; `restart`: ends the server with a signal (`SIGKILL` or
  *   `SIGTERM`) and starts it with the graphs of a folder (`graphs` or `changed`)
+ * @throws {NotStarted}
  * @returns rows of `{name, kept, reason, request}`; `kept` is null for a promise that was not asked
  */
 export async function askPromises({ url, second, restart, headers, only, onRow = () => undefined }) {
@@ -315,8 +316,12 @@ export async function askPromises({ url, second, restart, headers, only, onRow =
       restart === undefined
         ? undefined
         : async (graphs, signal) => {
-            await restart(graphs, signal);
-            await server.untilUp();
+            try {
+              await restart(graphs, signal);
+              await server.untilUp();
+            } catch (error) {
+              throw new NotStarted(error.message);
+            }
           },
   };
   const rows = [];
@@ -329,6 +334,13 @@ export async function askPromises({ url, second, restart, headers, only, onRow =
   return rows;
 }
 
+/** A server that is not there breaks no promise: a table without it would be wrong for the rest of its rows. */
+class NotStarted extends Error {
+  constructor(reason) {
+    super(`the server did not start again, so nothing more was asked of it: ${reason}`);
+  }
+}
+
 async function askOne(server, means, promise) {
   const { name, needs } = promise;
   if (needs !== undefined && means[needs] === undefined)
@@ -337,6 +349,7 @@ async function askOne(server, means, promise) {
     await promise.holds(server, means);
     return { name, kept: true, reason: "", request: "" };
   } catch (error) {
+    if (error instanceof NotStarted) throw error;
     if (!(error instanceof Broken)) error.message = `${error.message} (unexpected reply)`;
     return { name, kept: false, reason: error.message, request: server.shown };
   }

@@ -2,6 +2,7 @@
 //   promises.1. Holdpoint keeps all of them, also over kills and deploys: these have tests of their own in test/faults, and
 //        are asked for in the long form.
 //   promises.2. A server that says yes to everything keeps none.
+//   promises.3. A server that does not start again ends the asking: what it was not asked is no "no".
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -57,18 +58,31 @@ test("Holdpoint keeps every promise that one process can keep (promises.1)", PAT
   assert.equal(rows.filter(({ kept }) => kept === true).length, IS_LONG ? 18 : 15);
 });
 
-test("a server that says yes to everything keeps none (promises.2)", PATIENCE, async () => {
+async function sayYes(ask: (url: string) => Promise<void>): Promise<void> {
   const yes = createServer((_request, response) => response.end('{"thread_id":"one"}')).listen(0, "127.0.0.1");
   await once(yes, "listening");
   try {
-    const url = `http://127.0.0.1:${(yes.address() as AddressInfo).port}`;
+    await ask(`http://127.0.0.1:${(yes.address() as AddressInfo).port}`);
+  } finally {
+    yes.close();
+  }
+}
+
+test("a server that says yes to everything keeps none (promises.2)", PATIENCE, () =>
+  sayYes(async (url) => {
     const rows = await askPromises({ url, second: url, restart: async () => undefined });
     assert.deepEqual(
       rows.filter(({ kept }) => kept !== false),
       [],
     );
     for (const { reason, request } of rows) assert.ok(reason !== "" && request.includes("→ 200"), reason);
-  } finally {
-    yes.close();
-  }
-});
+  }),
+);
+
+test("a server that does not start again ends the asking (promises.3)", PATIENCE, () =>
+  sayYes(async (url) => {
+    const restart = () => Promise.reject(new Error("no port"));
+    const asked = askPromises({ url, restart, only: "A run that was accepted" });
+    await assert.rejects(asked, /did not start again, so nothing more was asked of it: no port/);
+  }),
+);
