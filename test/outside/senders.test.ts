@@ -61,12 +61,14 @@ interface Talk {
 function assertWeatherTalk(runs: readonly AcceptedRun[], model: string, given: Talk = {}): void {
   const { system, reasoning } = { system: "Be kind.", reasoning: 2, ...given };
   const asked = [{ role: "system", content: system }, ASKED[1]];
-  const talks = runs.filter(isModelCall).toSorted((one, other) => placeOf(one).localeCompare(placeOf(other)));
+  const talks = runs.filter(isModelCall);
   assert.equal(talks.length, 2);
-  const [first, second] = talks.map(({ inputs, outputs }) => ({
-    asked: (inputs as { readonly messages: readonly Message[] }).messages,
-    said: (outputs as { readonly messages: readonly Message[] }).messages,
-  }));
+  const [first, second] = talks
+    .map(({ inputs, outputs }) => ({
+      asked: (inputs as { readonly messages: readonly Message[] }).messages,
+      said: (outputs as { readonly messages: readonly Message[] }).messages,
+    }))
+    .toSorted((one, other) => one.asked.length - other.asked.length);
   assert.ok(first !== undefined && second !== undefined);
   assert.deepEqual(first.asked, asked);
   assert.deepEqual(second.asked.slice(0, 2), asked);
@@ -87,8 +89,6 @@ function assertWeatherTalk(runs: readonly AcceptedRun[], model: string, given: T
   assert.deepEqual([tool?.main["name"], tool?.inputs], ["weather", { city: "Paris" }]);
   assert.match(JSON.stringify(tool?.outputs), /"rain":true/);
 }
-
-const placeOf = (run: AcceptedRun): string => String(run.main["dotted_order"]);
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -123,6 +123,30 @@ describe("senders of today", () => {
     const agent = runs.find(({ id }) => id === step?.main["parent_run_id"]);
     assert.deepEqual(agent?.inputs, { messages: ASKED });
     assert.equal(runs.length, 3);
+  });
+
+  test("the AI SDK 6: two model calls and the tool below the function that names them", async () => {
+    const runs = await collectRuns("ai-sdk-6");
+    const root = runs.find((run) => run.main["name"] === "forecast");
+    assert.deepEqual(root?.inputs, { messages: ASKED });
+    assert.deepEqual(root.outputs, { messages: [{ role: "assistant", content: "It rains." }] });
+    assert.equal(runs.length, 4);
+    for (const run of runs) assert.ok(run === root || run.main["parent_run_id"] === root.id);
+    const talks = runs.filter(isModelCall).map((run) => JSON.stringify([run.inputs, run.outputs]));
+    assert.deepEqual(
+      talks
+        .toSorted((one, other) => one.length - other.length)
+        .map((talk) => [talk.split('"id":"call-1"').length - 1, talk.split('"tool_call_id":"call-1"').length - 1]),
+      [
+        [1, 0],
+        [1, 1],
+      ],
+    );
+    for (const { text } of runs.filter(isModelCall)) {
+      assert.match(text, /"input_tokens":11,"output_tokens":7,"total_tokens":18/);
+      assert.match(text, /"cache_read":3.*"reasoning":2/);
+      assert.match(text, /"team":"core"/);
+    }
   });
 
   test("langsmith 0.12 in its OTel mode: tree, inputs and outputs as its own runs have them", async () => {
