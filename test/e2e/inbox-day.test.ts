@@ -101,12 +101,16 @@ test("a person chooses columns of metadata and arguments, with the keyboard", as
 });
 
 test("answers are words in the list of answered items, whatever client gave them", async () => {
-  const threadId = await ask(server, refund(129.9), { batch: "words" });
+  const args = { eur: 129.9, order: "4711", reason: "It arrived broken, and a week late." };
+  const threadId = await ask(server, { action_requests: [{ name: "refund", args }] }, { batch: "words" });
   const [item] = await readItems(server, threadId);
-  const resume = { decisions: [{ type: "edit", edited_action: { name: "refund", args: { eur: 64.95 } } }] };
+  const resume = { decisions: [{ type: "edit", edited_action: { name: "refund", args: { ...args, eur: 64.95 } } }] };
   await answer(server, { by: "Ann", answers: [{ thread_id: threadId, interrupt_id: item?.id, resume }] });
   const page = await browser.open("/answered", { name: "Ada" });
-  await page.getByText("edited: eur 129.9 → 64.95").waitFor();
+  const words = page.getByText("edited: eur 129.9 → 64.95");
+  await words.waitFor();
+  assert.ok(await words.evaluate((line) => line.scrollWidth <= line.clientWidth), "the words are cut off");
+  await page.getByText("edited", { exact: true }).waitFor();
   await page.getByText(/^Waits:/).click();
   const waits = page.getByRole("region", { name: "Waits by action" });
   await waits.getByRole("cell", { name: "refund" }).waitFor();

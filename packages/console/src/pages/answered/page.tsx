@@ -14,7 +14,7 @@ import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import "./answered.css";
 import { WaitsPanel } from "./waits-panel.tsx";
-import { ACTIONS, CHANNELS, PERIODS, endWords, buildSearch, type AnsweredFilters } from "./query.ts";
+import { ACTIONS, CHANNELS, PERIODS, endWords, buildSearch, nameEntry, type AnsweredFilters } from "./query.ts";
 
 const answeredRoute = getRouteApi("/answered");
 
@@ -94,16 +94,21 @@ function linkTarget({ thread_id: threadId, interrupt_id: interruptId, kind, acti
 function Row({ entry, className }: { readonly entry: FoundAuditEntry; readonly className: string }): ReactNode {
   const end = endWords(entry.run_status, entry.run_ended_by);
   const place = entry.graph_id === null ? "" : `${entry.graph_id} › ${entry.node ?? ""}`;
+  const [word, tone] = nameEntry(entry);
   return (
     <Link {...linkTarget(entry)} className={className}>
       <span>
-        <Chip tone={entry.action.startsWith("answered") ? "green" : "neutral"}>
-          {entry.action.replaceAll("_", " ")}
-        </Chip>
+        <Chip tone={tone}>{word}</Chip>
       </span>
-      <span className="truncate" title={place}>
-        {entry.title ?? <span className="muted">a run of the thread</span>}
-        {entry.answer === null ? null : <span className="muted answered-value">{entry.answer}</span>}
+      <span className="answered-lines" title={place}>
+        <span className="truncate" dir="auto">
+          {entry.title ?? <span className="muted">a run of the thread</span>}
+        </span>
+        {entry.answer === null || entry.answer === word ? null : (
+          <span className="truncate muted small" dir="auto">
+            {entry.answer}
+          </span>
+        )}
       </span>
       <span className="truncate">{entry.by}</span>
       <span className="muted truncate" title={entry.address ?? undefined}>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endWords, buildSearch } from "./query.ts";
+import { endWords, buildSearch, nameEntry } from "./query.ts";
 
 test("without an action, a search has everything that ends an item", () => {
   assert.match(buildSearch({}, 0)["action"] ?? "", /^answered,.*expired/);
@@ -23,3 +23,15 @@ test("the end of a run that paused differs from one that was cancelled", () => {
     ["paused again", "cancelled", "success", null],
   );
 });
+
+for (const [action, decision, word] of [
+  ["answered", "approve", "approved"],
+  ["answered", "edit", "edited"],
+  ["answered", "reject", "rejected"],
+  ["answered", "answer", "answered"],
+  ["answered", "mixed", "answered"],
+  ["answered_as_fork", "approve", "answered as fork"],
+  ["expired", null, "expired"],
+] as const)
+  test(`an entry ${action} with ${decision} is "${word}"`, () =>
+    assert.equal(nameEntry({ action, decision })[0], word));

@@ -1,4 +1,6 @@
-// Query of the page Answered: filters of the URL → parameters of the search. Pure.
+// Query of the page Answered: filters of the URL → parameters of the search; entries → words. Pure.
+import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import type { Tone } from "../../ui/controls.tsx";
 
 export interface AnsweredFilters {
   /** Words that the server searches for. */
@@ -54,6 +56,19 @@ export function buildSearch(
     graph_id: graph,
     since: Number.isFinite(days) && days > 0 ? new Date(now - days * DAY_MS).toISOString() : undefined,
   };
+}
+
+const DECIDED: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  approve: ["approved", "green"],
+  edit: ["edited", "accent"],
+  reject: ["rejected", "red"],
+  ignore: ["ignored", "neutral"],
+};
+
+/** `approved`, `edited`: what an entry is, in a word, and its colour. */
+export function nameEntry({ action, decision }: Pick<FoundAuditEntry, "action" | "decision">): readonly [string, Tone] {
+  const decided = action === "answered" ? DECIDED[decision ?? ""] : undefined;
+  return decided ?? [action.replaceAll("_", " "), action.startsWith("answered") ? "green" : "neutral"];
 }
 
 /** How the run ended that followed: the words of a chip. */
