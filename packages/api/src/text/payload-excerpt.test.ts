@@ -97,4 +97,6 @@ test("beside a title stand the arguments of an approval, unless the title has th
   assert.equal(formatHint({ ...question, excerpt: "question: Delete it? · id: 7" }), "id: 7");
   assert.equal(formatHint({ ...question, excerpt: "Delete it?" }), "");
   assert.equal(formatHint({ ...question, excerpt: "Delete it? It is old." }), "It is old.");
+  const members = { title: 'round: 1, draft: "Draft 1"', action: null };
+  assert.equal(formatHint({ ...members, excerpt: "round: 1 · draft: Draft 1 · more: yes" }), "more: yes");
 });

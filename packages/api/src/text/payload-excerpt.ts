@@ -50,11 +50,15 @@ export function formatHint({ title, action, excerpt }: Listed): string {
 
 const PART = " · ";
 
-/** `question: Refund?` → ``, where the title is `Refund?`; of a longer text, what follows. */
+const COMPARED_UNITS = 40;
+
+/** `question: Refund?` → ``, where the title is `Refund?` or has the member; of a longer text, what follows. */
 function withoutTitle(part: string, title: string): string {
-  const at = part.indexOf(title);
-  const before = part.slice(0, at);
-  return at === 0 || (at > 0 && /^[^:]+: $/.test(before)) ? part.slice(at + title.length).trim() : part;
+  const [, name = "", value = part] = /^([^:]+: )(.*)$/s.exec(part) ?? [];
+  if (value.startsWith(title)) return value.slice(title.length).trim();
+  if (part.startsWith(title)) return part.slice(title.length).trim();
+  const begun = value.slice(0, COMPARED_UNITS);
+  return name !== "" && (title.includes(name + begun) || title.includes(`${name}"${begun}`)) ? "" : part;
 }
 
 interface Walk {
