@@ -31,7 +31,7 @@ interface Opened {
 async function openItem(payload: unknown, options: object = {}): Promise<Opened> {
   const threadId = await ask(server, payload);
   const [item] = await readItems(server, threadId);
-  const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", holdSecs: 5, ...options });
+  const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", holdSecs: 30, ...options });
   await page.getByRole("complementary", { name: "Answer" }).waitFor();
   return { page, threadId };
 }
@@ -118,7 +118,7 @@ test("pictures, tables of equal objects, nested members and HTML source are draw
 test("a dangerous item says so in row, head and button, and its name is typed where a person wants that", async () => {
   const { page, threadId } = await openItem(
     { action_requests: [{ name: "drop_table", args: { table: "orders" }, dangerous: true }] },
-    { holdSecs: 10 },
+    { holdSecs: 30 },
   );
   await page.getByRole("list", { name: "Pending items" }).getByText("dangerous").waitFor();
   await page.locator(".item-head").getByText("dangerous").waitFor();
@@ -191,7 +191,7 @@ test("many items of several graphs are read in one call, listed with their argum
     await ask(server, payload, metadata);
   }
   await ask(server, { action_requests: [{ name: "mail", args: { to: "ann" } }] }, metadata);
-  const page = await browser.open("/inbox?metadata=batch%3Dmixed", { name: "Ada", holdSecs: 5 });
+  const page = await browser.open("/inbox?metadata=batch%3Dmixed", { name: "Ada", holdSecs: 30 });
   await page.getByText("4 waiting").waitFor();
   const read: string[] = [];
   page.on("request", (request) => {
