@@ -4,7 +4,7 @@ import { spell } from "../attributes/spellings.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
 import { take } from "./members.ts";
-import { toToolCall, joinCalls, splitToolPart } from "./tool-forms.ts";
+import { isTwoParts, toToolCall, joinCalls, splitToolPart } from "./tool-forms.ts";
 
 const CALL_IDS = spell("call_id", "tool_use_id", "tool_call_id", "id");
 
@@ -62,7 +62,8 @@ export function takeParts(message: JsonObject, used: Set<string>): readonly Part
   const said = content === undefined && given === null && typeof text === "string" ? text : null; // Dify
   const files = [...FILES.flatMap((name) => readFiles(message, name, used)), ...readSpoken(message, used)];
   if (own === null && thought === undefined && said === null && files.length === 0) return null;
-  const parts = (own ?? []).flatMap(splitToolPart).map(readPart);
+  const whole = own ?? [];
+  const parts = (whole.some(isTwoParts) ? whole.flatMap(splitToolPart) : whole).map(readPart);
   const isWritten =
     given === null && own === content && parts.every(({ kind, value }, at) => kind === "block" && value === own?.[at]);
   if (isWritten && thought === undefined && files.length === 0) return null;
@@ -134,9 +135,12 @@ function readFiles(message: JsonObject, name: string, used: Set<string>): readon
   return parts;
 }
 
+const NO_PARTS: readonly Part[] = [];
+
 /** OpenAI's refusal and audio, which stand beside a content of null. */
 function readSpoken(message: JsonObject, used: Set<string>): readonly Part[] {
   const { refusal, audio } = message;
+  if (refusal === undefined && audio === undefined) return NO_PARTS;
   const parts: Part[] = [];
   if (typeof refusal === "string" && refusal !== "") {
     used.add("refusal");

@@ -17,7 +17,8 @@ export function openMessage(item: JsonObject): JsonObject {
   if (typeof item["_role"] === "string") return openHaystack(item);
   if (typeof item["role"] === "string") {
     if (item["type"] === "message") return withRest({}, item, TYPE);
-    if (REPEATING.some((name) => item[name] !== undefined)) return withoutRepeats(item);
+    const { additional_kwargs: additional, reasoning_details: details, raw } = item;
+    if (additional !== undefined || details !== undefined || raw !== undefined) return withoutRepeats(item);
   }
   const { content } = item;
   return isObject(content) ? openContent(item, content) : readAutoGen(readLangChain(item));
@@ -43,9 +44,6 @@ function openHaystack(item: JsonObject): JsonObject {
   const { _role: role = "", _content: content = "", _name: name = null, _meta: meta = null } = item;
   return withRest({ role, content, name, meta }, item, HAYSTACK);
 }
-
-/** Members that say again what the message says. */
-const REPEATING = ["additional_kwargs", "reasoning_details", "raw"];
 
 /**
  * Without the calls as the model's API wrote them, the texts of OpenRouter's details of a reasoning, and the choice of

@@ -169,6 +169,14 @@ function hasAny(part: JsonObject, names: readonly string[]): boolean {
 
 const INVOCATION: ReadonlySet<string> = new Set(["type", "toolInvocation"]);
 
+/** Perhaps a part that `splitToolPart` splits. */
+export function isTwoParts(part: Json): boolean {
+  return (
+    isObject(part) &&
+    (part["state"] !== undefined || part["toolInvocation"] !== undefined || part["type"] === "step-start")
+  );
+}
+
 /**
  * A call with its result in one part, of the AI SDK's messages for user interfaces → both. Its mark of a step's start
  * says nothing.
