@@ -14,6 +14,7 @@ import { readSizes } from "../histories/sizes.ts";
 import { PLANTED } from "./faults.ts";
 import { Simulation } from "./history.ts";
 import { simulateClient } from "./simulated-client.ts";
+import { startAgain } from "./simulated-server.ts";
 import { World } from "./world.ts";
 import { IS_LONG } from "../harness/long.ts";
 
@@ -75,6 +76,18 @@ test("a history that the machine plays slowly meets no limit of PostgreSQL or th
   for (const limit of Object.keys(limits))
     assert.deepEqual((await pool.query(`SHOW ${limit}`)).rows, [{ [limit]: "0" }]);
   assert.deepEqual([pool.options.connectionTimeoutMillis, pool.options.idleTimeoutMillis], [0, 0]);
+});
+
+test("a start that the machine's time ends is made again, five times at most", async () => {
+  let tries = 0;
+  const startsAt = (last: number) => () => ({
+    start: () => (++tries < last ? Promise.reject(new Error("timeout expired")) : Promise.resolve()),
+  });
+  await startAgain(startsAt(3));
+  assert.equal(tries, 3);
+  tries = 0;
+  await assert.rejects(startAgain(startsAt(6)), /timeout expired/);
+  assert.equal(tries, 5);
 });
 
 for (const [fault, within, near] of PLANTED) {

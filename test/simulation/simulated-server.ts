@@ -136,19 +136,29 @@ export async function openServer(cluster: Cluster, name: string): Promise<Server
   };
 }
 
+const STARTS_MAX = 5;
+
+/** A start has a limit in the time of the machine, which is no decision of the seed. */
+export async function startAgain<T extends { start(): Promise<void> }>(open: () => T): Promise<T> {
+  for (let left = STARTS_MAX - 1; ; left--) {
+    const opened = open();
+    try {
+      await opened.start();
+      return opened;
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
+}
+
 /** Its waits take place in the time of the world. */
 async function openStorage({ uri, world, fault }: Cluster, process: Process, log: Log): Promise<Storage> {
   const Client = simulateClient(world, process, choosePatch(fault));
-  const opened = createPostgresStorage({
-    uri,
-    poolMax: 4,
-    versions: VERSIONS,
-    clock: world.clock(process),
-    log,
-    Client,
-  });
+  const clock = world.clock(process);
   world.opening++;
-  await opened.start();
+  const opened = await startAgain(() =>
+    createPostgresStorage({ uri, poolMax: 4, versions: VERSIONS, clock, log, Client }),
+  );
   process.isHeld = true;
   world.opening--;
   return plantInStorage(opened, fault);
