@@ -5,9 +5,6 @@
 //   memory-turns.2. A run is let in with the largest state that its graph had of late. If it grows beyond that and beyond
 //        the budget, it goes back to the queue, unless it is alone: so one of them always goes on.
 //   memory-turns.3. States below SMALL_UNITS count as nothing, and nothing waits without a limit.
-//   memory-turns.4. What a run leaves whose state took much of the budget is collected before the next one starts.
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { countStateBytes, SMALL_UNITS, type StateSize } from "../../model/state-memory.ts";
 
 export interface MemoryTurns {
@@ -40,8 +37,6 @@ const REMEMBERED = 32;
 const LOOK_AGAIN_MS = 100;
 /** After its end the reply of a run is made, and counts from then on. */
 const REPLY_MADE_MS = 50;
-/** A collection takes a tenth of a second. */
-const SHARE_COLLECTED = 0.25;
 
 export function createMemoryTurns(budgetBytes: number, { unitsLeaving, onRoom, after }: MemoryPorts): MemoryTurns {
   const held = new Map<string, Held>();
@@ -83,13 +78,12 @@ export function createMemoryTurns(budgetBytes: number, { unitsLeaving, onRoom, a
       const one = held.get(runId);
       if (one === undefined) return;
       late = [...late, one].slice(-REMEMBERED);
-      if (!isLarge(one.size) || countStateBytes([one.size], 0) < budgetBytes * SHARE_COLLECTED) {
+      if (!isLarge(one.size)) {
         held.delete(runId);
         return;
       }
       after(REPLY_MADE_MS, () => {
         held.delete(runId);
-        collectGarbage(); // memory-turns.4
         onRoom();
       });
     },
@@ -100,15 +94,4 @@ const isLarge = ({ units }: StateSize): boolean => units > SMALL_UNITS;
 
 function findLargest(sizes: readonly StateSize[]): StateSize {
   return sizes.reduce((one, other) => (other.units > one.units ? other : one), NONE);
-}
-
-let collect: (() => void) | null = null;
-
-/** V8 lets garbage grow to the size of the heap, which a small container does not have. */
-function collectGarbage(): void {
-  if (collect === null) {
-    setFlagsFromString("--expose-gc");
-    collect = runInNewContext("gc") as () => void;
-  }
-  collect();
 }
