@@ -1,5 +1,4 @@
 // Sender: see package.json for its version. An agent of @openai/agents that calls a tool, traced by OpenInference.
-import * as agents from "@openai/agents";
 import { OpenAIAgentsInstrumentation } from "@arizeai/openinference-instrumentation-openai-agents";
 import OpenAI from "openai";
 import { z } from "zod";
@@ -8,6 +7,7 @@ import { startModels } from "./fake-models.mjs";
 
 const provider = startProvider();
 const { origin, close } = await startModels();
+const agents = await import("@openai/agents"); // a lint during its installation would miss members of a static import
 new OpenAIAgentsInstrumentation({ tracerProvider: provider }).manuallyInstrument(agents);
 agents.setDefaultOpenAIClient(new OpenAI({ apiKey: "none", baseURL: `${origin}/v1` }));
 const weather = agents.tool({
