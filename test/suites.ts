@@ -61,6 +61,9 @@ export const TAKES_LONG: readonly string[] = [
   "test/e2e/inbox.test.ts",
   "test/e2e/ui.test.ts",
   "test/agent/encryption.slow.test.ts",
+  "test/agent/erasure-remote.slow.test.ts",
+  "test/promises/promises.slow.test.ts",
+  "test/project/how-to.slow.test.ts",
   "test/project/canary.slow.test.ts",
 ];
 
