@@ -42,7 +42,7 @@ const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
   isCollector,
   (file) => ![isUnit, isAgent, isStorage, isCollector].some((has) => has(file)),
 ];
-const CONCURRENT_FILES = 7;
+const CONCURRENT_FILES = 6;
 /** More browsers take each other's time: with four at once the suite took a fifth longer than with three. */
 const CONSOLE_PROCESSES = 2;
 /** Beside all others, and they wait for the registry. */

@@ -1,6 +1,7 @@
 // Erasure with the traces in another server, which `TRACES` names: console-api.1, remote.3.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { IS_LONG } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
@@ -65,10 +66,12 @@ async function countTraces(server: TestServer, threadId: string): Promise<number
   return (body as { readonly items: readonly object[] }).items.length;
 }
 
-for (const [storage, openDatabase] of [
+const STORAGES = [
   ["SQLite", async () => ""],
   ["PostgreSQL", newDatabase],
-] as const)
+] as const;
+
+for (const [storage, openDatabase] of IS_LONG ? STORAGES : STORAGES.slice(0, 1))
   test(`an erasure reaches the traces of another server on ${storage} (console-api.1)`, PATIENCE, async (t) => {
     const databaseUri = await openDatabase();
     const { traces, startOther } = await startBoth(t, databaseUri);

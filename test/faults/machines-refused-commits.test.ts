@@ -106,7 +106,8 @@ for (const [form, trigger] of Object.entries(FORMS)) {
       await queried(uri, `${REFUSAL}; ${trigger}`);
       for (let n = 0; n < THREADS; n++) assert.deepEqual(await played(server), await undisturbed);
       const [counts] = await queried(uri, "SELECT last_value AS commits FROM public.commits");
-      assert.ok(Number(counts?.["commits"]) > 10 * THREADS, `${String(counts?.["commits"])} commits`);
+      // The busier the machine, the more checkpoints share a commit.
+      assert.ok(Number(counts?.["commits"]) > 5 * THREADS, `${String(counts?.["commits"])} commits`);
     },
   );
 }
