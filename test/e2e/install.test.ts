@@ -9,7 +9,7 @@
 //   install.5. The project's copy of LangGraph is the only one.
 //   install.6. The code of the how-to pages compiles against the declarations of the package, and the server runs
 //        embedded.
-//   install.7. The workflows pass actionlint.
+//   install.7. The workflows pass actionlint, in the long form.
 //   install.9. The collector alone installs with fewer than 15 packages and without LangGraph, and keeps what it takes.
 //   install.8. On each of them answers are checked, threads copied, traces kept and data backed up.
 import assert from "node:assert/strict";
@@ -97,7 +97,7 @@ testInLong("the packages pass their linters (install.4)", async () => {
   await run(bin("attw"), [tarball, "--profile", "esm-only"], options);
 });
 
-test("the workflows pass actionlint, and a faulty one does not (install.7)", async () => {
+testInLong("the workflows pass actionlint, and a faulty one does not (install.7)", async () => {
   const target = join(folder, "workflows");
   await install(target, [WORKFLOW_LINTER]);
   const lint = (pattern: string) =>

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verb } from "../harness/cli.ts";
 import { Bench } from "../harness/faults/fault-server.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { findPlaces } from "../harness/storage/find-places.ts";
 
@@ -92,7 +93,7 @@ async function fillThread(bench: Bench): Promise<void> {
   assert.equal((await bench.call("PUT", "/store/items", item)).status, 204);
 }
 
-for (const [storage, openDatabase] of STORAGES)
+for (const [storage, openDatabase] of IS_LONG ? STORAGES : STORAGES.slice(0, 1))
   test(`threads whose erasure was killed twice are erased on ${storage} (erasure-kill.3)`, async (t) => {
     const databaseUri = await openDatabase();
     const bench = new Bench({ DATABASE_URI: databaseUri });
