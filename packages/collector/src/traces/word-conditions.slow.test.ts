@@ -15,7 +15,7 @@ const TRACES = 1500;
 let db: Database;
 
 /** Words of trace `n`; the larger, the newer. */
-const wordsOf = (n: number): readonly string[] => [
+const listWords = (n: number): readonly string[] => [
   "order",
   "border",
   ...(n % 2 === 0 ? ["even"] : ["x"]),
@@ -31,7 +31,7 @@ before(() => {
   const trace = `INSERT INTO traces (trace_id, ${columns}) VALUES (?, '', '', 'success', ?, 1, 0, 0, 0, 0, 0, 0)`;
   db.transaction(() => {
     for (let n = 0; n < TRACES; n++) {
-      const text = wordsOf(n).join(" ");
+      const text = listWords(n).join(" ");
       db.run(trace, `t${n}`, n);
       db.run("INSERT INTO words (doc, trace_id, words) VALUES (?, ?, ?)", n + 1, `t${n}`, text);
       db.run("INSERT INTO words_index (rowid, words) VALUES (?, ?)", n + 1, text);
@@ -45,7 +45,7 @@ after(() => {
 });
 
 const isFound = (word: string, n: number): boolean =>
-  wordsOf(n).some((own) => (word.length > 1 ? own.startsWith(word) : own === word));
+  listWords(n).some((own) => (word.length > 1 ? own.startsWith(word) : own === word));
 
 /** Beside each query, the ways that its words are looked up. */
 const QUERIES: readonly (readonly [words: readonly string[], ways: readonly ("row" | "index" | "list")[]])[] = [

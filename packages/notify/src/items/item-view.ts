@@ -16,7 +16,7 @@ export interface ItemView {
   /** The request as lines; null for a breakpoint. */
   readonly text: string | null;
   readonly choices: readonly Choice[];
-  /** Those of them by which what was asked goes ahead: an answer may, where there is no action to approve. */
+  /** Choices that let the graph do what it asked about; an answer too, where there is no action to approve. */
   readonly goesAhead: ReadonlySet<Choice>;
   /** Arguments of the only action; undefined unless they can be edited. */
   readonly editable: Json | undefined;
