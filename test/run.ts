@@ -43,8 +43,6 @@ const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
   (file) => ![isUnit, isAgent, isStorage, isCollector].some((has) => has(file)),
 ];
 const CONCURRENT_FILES = 6;
-/** More browsers take each other's time: with four at once the suite took a fifth longer than with three. */
-const CONSOLE_PROCESSES = 2;
 /** Beside all others, and they wait for the registry. */
 const CONCURRENT_PACKAGES = 3;
 const TIMEOUT_MS = 400_000;
@@ -101,6 +99,18 @@ function findPlace(): string {
   return room > (isFirst ? FIRST_BYTES_MIN : REST_BYTES_MIN) ? MEMORY : tmpdir();
 }
 
+function sortLongFirst(files: readonly string[]): readonly string[] {
+  const ranks = new Map(TAKES_LONG.map((file, at) => [file, at]));
+  const rank = (file: string): number => ranks.get(file) ?? TAKES_LONG.length;
+  return files.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Two lists that take about as long: of each four files, the first and the last, and the two between. */
+function dealInTwo(files: readonly string[]): readonly (readonly string[])[] {
+  const goesFirst = (_file: string, at: number): boolean => at % 4 === 0 || at % 4 === 3;
+  return [files.filter(goesFirst), files.filter((file, at) => !goesFirst(file, at))];
+}
+
 /** In one process. Resolves with true when all of them succeed. */
 async function passTogether(files: readonly string[]): Promise<boolean> {
   if (files.length === 0) return true;
@@ -122,10 +132,8 @@ async function passTogether(files: readonly string[]): Promise<boolean> {
 async function passAlone(files: readonly string[], concurrency: number): Promise<boolean> {
   if (files.length === 0) return true;
   let passed = true;
-  const ranks = new Map(TAKES_LONG.map((file, at) => [file, at]));
-  const rank = (file: string): number => ranks.get(file) ?? TAKES_LONG.length;
   const tests = run({
-    files: files.toSorted((one, other) => rank(one) - rank(other)),
+    files: sortLongFirst(files),
     concurrency,
     timeout: TIMEOUT_MS,
     execArgv: [YOUNG_GENERATION, FORCE_EXIT],
@@ -149,10 +157,10 @@ function findFiles(name: string): readonly string[] {
 
 const files = [...new Set(named.flatMap(findFiles))].toSorted();
 const sharing = files.filter(shares);
-const consoles = Array.from({ length: CONSOLE_PROCESSES }, (_, at) =>
-  sharing.filter(isBrowser).filter((_file, index) => index % CONSOLE_PROCESSES === at),
-);
-const groups = [...SHARED_PROCESSES.map((has) => sharing.filter((file) => !isBrowser(file) && has(file))), ...consoles];
+const groups = [
+  ...SHARED_PROCESSES.map((has) => sharing.filter((file) => !isBrowser(file) && has(file))),
+  ...dealInTwo(sortLongFirst(sharing.filter(isBrowser))), // more browsers take each other's time
+];
 const postgres = (process.env["DATABASE_URI"] ?? "") === "" ? await startPostgres() : null;
 process.env["TMPDIR"] = folder; // the children inherit both
 if (postgres !== null) process.env["HOLDPOINT_TEST_DATABASE_URI"] = postgres.uri;
