@@ -167,8 +167,10 @@ for (const [name, fates, share] of KINDS) {
     const tally: Tally = { cuts: 0, putOff: 0, again: 0 };
     const before = proxy.cuts();
     const looksToo = fates.length > 1;
+    let commits = 0;
     proxy.decideFate = (text) => {
-      if ((!isMarked(text) && !looksToo) || random() >= share) return "pass";
+      if (!isMarked(text) && !looksToo) return "pass";
+      if (commits++ > 0 && random() >= share) return "pass"; // the first one is cut whatever the seed says
       return fates[Math.floor(random() * fates.length)] ?? "pass";
     };
     const threads: string[] = [];
