@@ -32,8 +32,6 @@ export interface A2aOptions {
 }
 
 const CARD = "/.well-known/agent-card.json";
-/** Where clients of the protocol before 0.3 look. */
-const OLDER_CARD = "/.well-known/agent.json";
 
 export function a2aRoutes(options: A2aOptions): readonly HttpRoute[] {
   let endpoint: Promise<Endpoint> | null = null;
@@ -73,10 +71,8 @@ export function a2aRoutes(options: A2aOptions): readonly HttpRoute[] {
   return [
     { method: "post", path: "/a2a/{assistant_id}", guarded: true, handle: post },
     { method: "post", path: "/a2a/{assistant_id}/", guarded: true, handle: post },
-    ...[CARD, OLDER_CARD].flatMap((path) => [
-      { method: "get" as const, path, handle: card },
-      { method: "get" as const, path: `/a2a/{assistant_id}${path}`, handle: card },
-    ]),
+    { method: "get", path: CARD, handle: card },
+    { method: "get", path: `/a2a/{assistant_id}${CARD}`, handle: card },
   ];
 }
 

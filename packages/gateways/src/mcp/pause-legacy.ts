@@ -1,5 +1,6 @@
 // Pause, revisions of 2025: the call stays open, and the server sends an elicitation request on its stream. The reply
-// is an answer of its own (elicit-ids.ts); this call only waits until the thread continues.
+// is an answer of its own (elicit-ids.ts); this call only waits until the thread continues. These revisions stay because
+// the official client (`@modelcontextprotocol/client` 2.4) opens with them unless told otherwise.
 // Invariants:
 //   - An answer from anywhere ends the wait: open requests to the client are cancelled.
 //   pause-legacy.2. A wait is limited: after ELICIT_WAIT_MS the call ends with the paused run as its result.
