@@ -4,7 +4,7 @@ import type { Awaitable } from "../../ports/ports.ts";
 import type { ColumnKind, Columns } from "../shared/columns.ts";
 import type { Sealing } from "../shared/sealing.ts";
 
-/** A list is for `isOneOf` and `containsOneOf`. */
+/** A list is for `isOneOf`, `isOneOfNumbers` and `containsOneOf`. */
 export type Value = string | number | null | Uint8Array | readonly string[];
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -33,9 +33,13 @@ export interface ColdSql {
   dropHeads(threadId: string): void;
   /** Conditions with a `?`. A column is one of a list of texts. */
   readonly isOneOf: (column: string) => string;
+  /** The same for numbers, as texts. */
+  readonly isOneOfNumbers: (column: string) => string;
   /** A JSON column has all of one of a list of JSON texts (`toSearched`). */
   readonly containsOneOf: (column: string) => string;
   readonly includesText: (column: string) => string;
+  /** Joins a table whose rows are looked up in the order of those before. */
+  readonly joinInOrder: string;
   /** The end of a query for rows that no other transaction works on. */
   readonly skipLocked: string;
   /** A condition with a `?`: a column with a JSON list has a text. */

@@ -9,13 +9,20 @@
 //   - Keys compare byte by byte, whatever the database's collation.
 //   - Times are milliseconds; JSON is text as received, NUL and lone surrogates included
 //     (text-encoding.ts).
-import { CATALOGUE_TABLES } from "./catalogue-tables.ts";
+import { createColdTables } from "../../cold/cold-tables.ts";
 import { INBOX_TABLES } from "./inbox-tables.ts";
-import { MESSAGE_TABLES } from "./message-tables.ts";
-import { PEOPLE_TABLES } from "./people-tables.ts";
 import { PROCESS_TABLES } from "./process-tables.ts";
 import { THREAD_TABLES } from "./thread-tables.ts";
 
-export const MIGRATIONS: readonly string[] = [
-  PROCESS_TABLES + THREAD_TABLES + INBOX_TABLES + CATALOGUE_TABLES + PEOPLE_TABLES + MESSAGE_TABLES,
-];
+const COLD_TABLES = createColdTables({
+  schema: "holdpoint.",
+  key: 'TEXT COLLATE "C"',
+  long: "BIGINT",
+  flag: "BOOLEAN",
+  bytes: "BYTEA",
+  numbered: "BIGINT GENERATED ALWAYS AS IDENTITY",
+  byKey: "",
+  more: "CREATE INDEX store_order_item ON holdpoint.store_order (item_id);",
+});
+
+export const MIGRATIONS: readonly string[] = [PROCESS_TABLES + THREAD_TABLES + INBOX_TABLES + COLD_TABLES];

@@ -4,7 +4,9 @@
 //        valid.
 //   - `lines` is the last column, so a search for a position does not read it.
 import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
+import { storedEventVerbs } from "../../cold/stored-events.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
+import { createColdSql } from "../client/cold-sql.ts";
 import type { Database } from "../client/database.ts";
 import { createEventSeqs } from "./event-seqs.ts";
 import { table } from "./shared/rows.ts";
@@ -12,9 +14,9 @@ import { table } from "./shared/rows.ts";
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
 
 export function eventVerbs(db: Database): EventTx {
-  const ofRun = "thread_id = ? AND run_id = ?";
   const seqs = createEventSeqs(db);
   return {
+    ...storedEventVerbs(createColdSql(db)),
     appendEvents(rows) {
       EVENTS.insert(
         db,
@@ -38,43 +40,7 @@ export function eventVerbs(db: Database): EventTx {
         bytesMax === undefined ? limit : pageLength(select("octet_length(lines) AS bytes", limit), bytesMax);
       return select(EVENTS.columns, count).map((row) => EVENTS.read(db, row));
     },
-    newestEvents: (threadId) =>
-      Number(db.get("SELECT max(seq) AS seq FROM events WHERE thread_id = ?", threadId)?.["seq"] ?? 0),
-    eventExtent(threadId, runId) {
-      const row = db.get(
-        `SELECT min(first) AS first, max(last) AS last, sum(last - first + 1) AS events, sum(octet_length(lines)) AS bytes
-         FROM events WHERE ${ofRun}`,
-        threadId,
-        runId,
-      );
-      if (row === null || row["first"] === null) return null;
-      const { first, last, events, bytes } = row;
-      return { first: Number(first), last: Number(last), events: Number(events), bytes: Number(bytes) };
-    },
-    replaceLines({ threadId, runId, first, seq }, lines) {
-      const cell = db.sealing.seal("events", "lines", { thread_id: threadId, run_id: runId, first }, lines);
-      db.run("UPDATE events SET lines = ? WHERE seq = ? AND thread_id = ?", cell, seq, threadId);
-    },
     raiseEventSeq: (least) => seqs.raise(least),
-    trimEvents(threadId, runId, eventsMax, bytesMax) {
-      db.run(
-        `DELETE FROM events WHERE seq IN (
-           SELECT seq FROM (
-             SELECT seq, sum(last - first + 1) OVER newer AS events, sum(octet_length(lines)) OVER newer AS bytes
-             FROM events WHERE ${ofRun} WINDOW newer AS (ORDER BY seq DESC)
-           ) WHERE events > ? OR bytes > ?)`,
-        threadId,
-        runId,
-        eventsMax,
-        bytesMax,
-      );
-    },
-    deleteGoneEvents(at, runsMax) {
-      const runs = db.all("SELECT thread_id, run_id FROM events WHERE gone_at <= ? LIMIT ?", at, runsMax);
-      for (const run of runs)
-        db.run(`DELETE FROM events WHERE ${ofRun}`, String(run["thread_id"]), String(run["run_id"]));
-      return runs.length;
-    },
   };
 }
 
