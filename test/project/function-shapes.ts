@@ -17,6 +17,8 @@ export interface FunctionShape {
   /** From the first line of its signature to its last line, comments before it not counted. */
   readonly lines: number;
   readonly parameters: number;
+  /** Declared by `function` or `const`, not as a member: a member has the name that its interface gives it. */
+  readonly isDeclared: boolean;
 }
 
 const ROOT = "/sources/";
@@ -62,6 +64,8 @@ function listShapes(path: string, source: SourceFile): FunctionShape[] {
         line,
         lines: findLine(node.end) - line + 1,
         parameters: parameters.filter(({ name }) => !(isIdentifier(name) && name.text === "this")).length,
+        isDeclared:
+          node.kind === SyntaxKind.FunctionDeclaration || parent?.kind === SyntaxKind.VariableDeclaration,
       });
     }
     node.forEachChild((child) => visit(child, node));

@@ -100,6 +100,7 @@ function name(id: string): string {
   return id === TRACE_UUID ? "trace" : short(id.slice(19).replace("-", ""));
 }
 
+/** dotted-order.1 to dotted-order.5. */
 function assertOrders(runs: readonly TraceRun[]): void {
   for (const run of runs) assert.equal(dottedOrderFault(run), null, `${run.span.spanId} has ${run.dottedOrder}`);
 }

@@ -24,7 +24,7 @@ import { findOutputs } from "./fields/outputs.ts";
 import { chooseRunName } from "./fields/run-name.ts";
 import { isVectorSearch, chooseRunType } from "./fields/run-type.ts";
 import { gatherMessages, type SpanEventContent } from "./messages/span-events.ts";
-import { unusedEvents } from "./messages/unheard-events.ts";
+import { unusedEvents } from "./messages/unused-events.ts";
 import type { DropDefinition } from "../sample/sample-schema.ts";
 import { matches } from "../sample/span-match.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";

@@ -116,8 +116,8 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
 
 /** @throws {GraphLoadError} if the deployment has a graph of this name */
 function requestSource({ folder, graphs }: GraphsConfig, { library }: GraphsPorts): GraphSource {
-  const taken = graphs.find(({ graphId }) => graphId === REQUEST_GRAPH);
-  if (taken !== undefined) throw new GraphLoadError(taken, "the name belongs to the server: choose another one");
+  const sameName = graphs.find(({ graphId }) => graphId === REQUEST_GRAPH);
+  if (sameName !== undefined) throw new GraphLoadError(sameName, "the name belongs to the server: choose another one");
   const place = { file: folder, exportName: REQUEST_GRAPH, description: "questions of programs" };
   return { ...place, graphId: REQUEST_GRAPH, given: buildRequestGraph(library) };
 }

@@ -33,7 +33,7 @@ export function countStateBytes(sizes: Iterable<StateSize>, unitsLeaving: number
   return held * BYTES_HELD + largestOfAll * BYTES_IN_STEP + unitsLeaving * BYTES_LEAVING;
 }
 
-/** Of one value that a process takes. */
+/** The largest value that a process takes. */
 export function readUnitsMax(budgetBytes: number): number {
   return budgetBytes / (BYTES_HELD + BYTES_IN_STEP);
 }

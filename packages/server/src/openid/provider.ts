@@ -95,8 +95,8 @@ function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<
 function authenticate(secret: string): ClientAuth {
   const [post, basic] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
   return (server, ...rest) => {
-    const taken = server.token_endpoint_auth_methods_supported;
-    const onlyBasic = taken?.includes("client_secret_post") === false && taken.includes("client_secret_basic");
+    const methods = server.token_endpoint_auth_methods_supported;
+    const onlyBasic = methods?.includes("client_secret_post") === false && methods.includes("client_secret_basic");
     return (onlyBasic ? basic : post)(server, ...rest);
   };
 }

@@ -68,8 +68,8 @@ async function changeCron(agent: AgentContext, call: Call<unknown, contract.Cron
   for (;;) {
     const { payload: before, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
     const after = { ...before, ...patch.payload };
-    const taken = onlyDisables(patch) ? null : { before, reach: await reachOfRuns(agent, call, after, threadId) };
-    const changed = await patchCron(agent, { caller, scope, taken }, cronId, patch);
+    const takeover = onlyDisables(patch) ? null : { before, reach: await reachOfRuns(agent, call, after, threadId) };
+    const changed = await patchCron(agent, { caller, scope, takeover }, cronId, patch);
     if (changed !== null) return changed;
   }
 }

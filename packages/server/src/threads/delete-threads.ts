@@ -11,10 +11,10 @@ import { openItems, requireThread } from "./find-thread.ts";
 /** @param author null as a part of another act */
 export async function deleteThread(agent: AgentContext, author: Caller | null, threadId: string): Promise<void> {
   const gone = await agent.storage.transaction(async (tx) => {
-    const taken = await takeAway(tx, await requireThread(tx, threadId));
+    const removed = await takeAway(tx, await requireThread(tx, threadId));
     if (author !== null)
       await tx.audit([buildAct(author, { action: "thread_deleted", at: agent.clock.now(), subject: threadId })]);
-    return taken;
+    return removed;
   });
   announceDeleted(agent, gone);
 }

@@ -10,7 +10,7 @@ import {
   onlyFor,
   readContent,
   readMessages,
-  readSpoken,
+  readParsedMessages,
   splitHistory,
   type ContentSource,
   type Found,
@@ -24,7 +24,7 @@ import { flattenedMessages } from "../messages/flattened.ts";
 import { listMessages } from "../forms/messages.ts";
 import { findQuery, recordsToWrite } from "./retrieval.ts";
 import { notApplicable, TOOL_INPUTS } from "./tool-content.ts";
-import { markUsed } from "../messages/unheard-events.ts";
+import { markUsed } from "../messages/unused-events.ts";
 import { isObject, toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { prependSystem } from "../forms/conversation.ts";
 import { mergeBody, withoutParameters } from "./merged-body.ts";
@@ -59,7 +59,7 @@ const SOURCES: readonly ContentSource[] = [
   withInstructions(given(MESSAGES, ({ facts, type }) => readMessages(facts.value(MESSAGES), "input", type))),
   ({ eventContent, type }) => {
     if (eventContent.details.input === null) return null;
-    const read = readSpoken({ value: eventContent.details.input, source: null }, "input", type);
+    const read = readParsedMessages({ value: eventContent.details.input, source: null }, "input", type);
     return markUsed(eventContent, withSystem(read, eventContent.details.system), "input", "system");
   },
   withInstructions(({ eventContent }) =>

@@ -10,7 +10,7 @@ import {
   onlyFor,
   readContent,
   readMessages,
-  readSpoken,
+  readParsedMessages,
   splitHistory,
   type ContentSource,
   type Found,
@@ -25,7 +25,7 @@ import { listMessages } from "../forms/messages.ts";
 import { openReply } from "../forms/open-message.ts";
 import { TOOL_OUTPUTS } from "./tool-content.ts";
 import { withRest } from "../forms/members.ts";
-import { markUsed } from "../messages/unheard-events.ts";
+import { markUsed } from "../messages/unused-events.ts";
 import { isObject, toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { ANSWERS } from "./answer-parts.ts";
 import { mergeBody } from "./merged-body.ts";
@@ -50,7 +50,7 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("embedding", [vectorsFound]),
   given(MESSAGES, ({ facts, type }) => readMessages(facts.value(MESSAGES), "output", type)),
   ({ eventContent, type }) =>
-    markUsed(eventContent, readSpoken({ value: eventContent.details.output, source: null }, "output", type), "output"),
+    markUsed(eventContent, readParsedMessages({ value: eventContent.details.output, source: null }, "output", type), "output"),
   ({ eventContent }) => markUsed(eventContent, readChoices(eventContent.choices), "choices"),
   ({ eventContent, type }) =>
     eventContent.completion === null

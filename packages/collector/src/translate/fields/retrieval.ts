@@ -6,7 +6,7 @@ import { joinItems, member } from "../attributes/indexed.ts";
 import { readBlocks } from "../forms/block-forms.ts";
 import { unwrapped } from "../forms/members.ts";
 import { sources } from "../attributes/known-keys.ts";
-import { markUsed } from "../messages/unheard-events.ts";
+import { markUsed } from "../messages/unused-events.ts";
 import { isObject, toJson, jsonWithin } from "../attributes/plain-values.ts";
 
 const MEMORY_RECORDS = sources("gen_ai.memory.records");

@@ -16,7 +16,7 @@ import {
 import { toolPart } from "../forms/conversation.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 import type { SpanEventContent } from "../messages/span-events.ts";
-import { markUsed } from "../messages/unheard-events.ts";
+import { markUsed } from "../messages/unused-events.ts";
 
 const ADK_TOOL_ARGUMENTS = sources("gcp.vertex.agent.tool_call_args");
 const ADK_TOOL_RESPONSE = sources("gcp.vertex.agent.tool_response");

@@ -60,7 +60,7 @@ export function takeParts(message: JsonObject, used: Set<string>): readonly Part
   const own = given ?? readList(content) ?? readList(message["contents"]) ?? asList(message["blocks"]);
   const thought = THOUGHTS.find((name) => typeof message[name] === "string" && message[name] !== "");
   const said = content === undefined && given === null && typeof text === "string" ? text : null; // Dify
-  const files = [...FILES.flatMap((name) => readFiles(message, name, used)), ...readSpoken(message, used)];
+  const files = [...FILES.flatMap((name) => readFiles(message, name, used)), ...readRefusalAndAudio(message, used)];
   if (own === null && thought === undefined && said === null && files.length === 0) return null;
   const whole = own ?? [];
   const parts = (whole.some(isTwoParts) ? whole.flatMap(splitToolPart) : whole).map(readPart);
@@ -138,7 +138,7 @@ function readFiles(message: JsonObject, name: string, used: Set<string>): readon
 const NO_PARTS: readonly Part[] = [];
 
 /** OpenAI's refusal and audio, which stand beside a content of null. */
-function readSpoken(message: JsonObject, used: Set<string>): readonly Part[] {
+function readRefusalAndAudio(message: JsonObject, used: Set<string>): readonly Part[] {
   const { refusal, audio } = message;
   if (refusal === undefined && audio === undefined) return NO_PARTS;
   const parts: Part[] = [];

@@ -28,23 +28,28 @@ const BUILT_IN = spellType(
 );
 const BUILT_IN_ARGUMENTS = [...ARGUMENTS, "action", "operation", "code", "queries"];
 
-const FUNCTION_CALLS = spellType(
-  "function",
-  "tool_call",
-  "tool_use",
-  "function_call",
-  "tool_request",
-  "tool_invocation",
+const PLAIN_CALLS: ReadonlySet<string> = new Set(
+  spellType(
+    "function",
+    "tool_call",
+    "tool_use",
+    "function_call",
+    "tool_request",
+    "tool_invocation",
+    "tool_use_block",
+  ),
+);
+/** Their type says more than that they are calls. */
+const NOTED_CALLS = spellType(
   "custom",
   "custom_tool_call",
   "server_tool_call",
   "server_tool_use",
   "mcp_call",
   "mcp_tool_use",
-  "tool_use_block",
   "hosted_tool_call",
 );
-export const CALL_TYPES = [...FUNCTION_CALLS, ...BUILT_IN];
+export const CALL_TYPES = [...PLAIN_CALLS, ...NOTED_CALLS, ...BUILT_IN];
 export const RESULT_TYPES = spellType(
   "tool_call_response",
   "tool_result",
@@ -64,19 +69,6 @@ export const RESULT_TYPES = spellType(
   "tool_result_block",
   "function_call_result",
 );
-/** Their type says more than that they are calls. */
-const NOTED_TYPES: ReadonlySet<string> = new Set(
-  spellType(
-    "custom",
-    "custom_tool_call",
-    "server_tool_call",
-    "server_tool_use",
-    "mcp_call",
-    "mcp_tool_use",
-    "hosted_tool_call",
-  ),
-);
-const PLAIN_CALLS: ReadonlySet<string> = new Set(FUNCTION_CALLS.filter((name) => !NOTED_TYPES.has(name)));
 const NONE: ReadonlySet<string> = new Set();
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */

@@ -116,11 +116,11 @@ function isSilent(message: Json | undefined): boolean {
 
 /** The same for what a convention calls messages: a text alone is one. */
 export function readMessages(given: AttributeValue | undefined, key: Key, type: RunType): Found | null {
-  return given === undefined ? null : readSpoken(unwrapValue(given), key, type);
+  return given === undefined ? null : readParsedMessages(unwrapValue(given), key, type);
 }
 
 /** `readMessages` of a value that is read already. */
-export function readSpoken(parsed: Parsed, key: Key, type: RunType): Found | null {
+export function readParsedMessages(parsed: Parsed, key: Key, type: RunType): Found | null {
   const { value } = parsed;
   if (Array.isArray(value) && value.length === 0) return null;
   const read = readContent(parsed, key, type === "tool" ? "chain" : type);

@@ -8,7 +8,7 @@ import type { StreamEvent } from "../../api/events.ts";
 import { readStream } from "../../api/read-stream.ts";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
 import { NOTHING_YET, withEvent, type Live } from "./live.ts";
-import { SILENCE, withMessageEvent } from "./spoken.ts";
+import { SILENCE, withMessageEvent } from "./written-messages.ts";
 
 const LOOK_MS = 1500;
 const RUNS_MAX = 100;

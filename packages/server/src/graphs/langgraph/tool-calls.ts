@@ -109,7 +109,7 @@ function isInterrupt(error: unknown): error is RaisedError {
   return error.name === "GraphInterrupt" || error.name === "NodeInterrupt";
 }
 
-/** @param taken numbers of calls that are underway: the same call can stand twice in a message */
+/** @param usedNumbers of calls that are underway: the same call can stand twice in a message */
 function findNumber(input: unknown, call: ToolCall, usedNumbers: ReadonlySet<number>): number {
   const calls = callsIn(input);
   const isCall = (one: ToolCall): boolean =>

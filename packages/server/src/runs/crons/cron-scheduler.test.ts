@@ -259,17 +259,17 @@ test("a change counts from the moment it is made", async (t) => {
   const { agent, pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ schedule: "0 0 1 1 *" });
   await pass(10 * MINUTE_MS);
-  const taken = { reach: NO_REACH, before: (await cron(cronId))?.payload ?? {} };
-  const ann = { caller: ANN, scope: null, taken };
+  const takeover = { reach: NO_REACH, before: (await cron(cronId))?.payload ?? {} };
+  const ann = { caller: ANN, scope: null, takeover };
   await patchCron(agent, ann, cronId, { schedule: "* * * * *" });
   await pass(MINUTE_MS);
   assert.equal((await runs()).length, 1);
-  await patchCron(agent, { ...ann, taken: null }, cronId, { enabled: false });
+  await patchCron(agent, { ...ann, takeover: null }, cronId, { enabled: false });
   assert.equal((await cron(cronId))?.nextAt, null);
   await pass(5 * MINUTE_MS);
   assert.equal((await runs()).length, 1);
-  const others = { ...taken, before: { ...taken.before, input: { x: 3 } } };
-  assert.equal(await patchCron(agent, { ...ann, taken: others }, cronId, { enabled: true }), null, "asked for another");
+  const others = { ...takeover, before: { ...takeover.before, input: { x: 3 } } };
+  assert.equal(await patchCron(agent, { ...ann, takeover: others }, cronId, { enabled: true }), null, "asked for another");
   await patchCron(agent, ann, cronId, { enabled: true, payload: { input: { x: 2 } } });
   await pass(MINUTE_MS);
   assert.deepEqual(

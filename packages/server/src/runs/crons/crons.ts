@@ -88,7 +88,7 @@ export async function createCron(
 /** Who changes a cron. */
 export interface CronEditor extends Pick<CronCreator, "caller" | "scope"> {
   /** The reach of its runs from now on, asked for this payload; null if the change only disables the cron. */
-  readonly taken: { readonly reach: Reach; readonly before: JsonObject } | null;
+  readonly takeover: { readonly reach: Reach; readonly before: JsonObject } | null;
 }
 
 export const onlyDisables = ({ enabled, ...more }: CronPatch): boolean =>
@@ -100,24 +100,24 @@ export const onlyDisables = ({ enabled, ...more }: CronPatch): boolean =>
  */
 export async function patchCron(
   agent: AgentContext,
-  { caller, scope, taken }: CronEditor,
+  { caller, scope, takeover }: CronEditor,
   cronId: string,
   patch: CronPatch,
 ): Promise<Cron | null> {
   const at = agent.clock.now();
   const cron = await agent.storage.transaction(async (tx) => {
     const before = await requireCron(tx, cronId, null);
-    if (taken !== null && !isDeepStrictEqual(taken.before, before.payload)) return null;
+    if (takeover !== null && !isDeepStrictEqual(takeover.before, before.payload)) return null;
     const after: Cron = {
       ...before,
       ...patch,
       metadata: mergedMetadata(agent, before.metadata, patch.metadata, scope),
       payload: { ...before.payload, ...patch.payload },
-      ...(taken === null ? {} : { reach: taken.reach, caller: withAuthors(toOwner(caller), before.caller) }), // crons.2
+      ...(takeover === null ? {} : { reach: takeover.reach, caller: withAuthors(toOwner(caller), before.caller) }), // crons.2
       ...(patch.enabled === undefined ? {} : { disabledReason: null }),
       updatedAt: at,
     };
-    if (taken !== null) await checkCall(agent, tx, after);
+    if (takeover !== null) await checkCall(agent, tx, after);
     const moved = ["schedule", "timezone", "endTime", "enabled"].some((member) => member in patch);
     const due = moved ? nextTick(after, at) : before.nextAt; // crons.1
     const nextAt = after.enabled ? due : null;

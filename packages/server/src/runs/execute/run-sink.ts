@@ -1,6 +1,6 @@
 // Run sink: stores the write sets and events of a running graph, with one of the next commits or awaited.
 // Keeps execute-run.1, execute-run.3 and execute-run.4.
-// taken-rows.ts keeps the order of rows whose transaction the storage repeats.
+// waiting-rows.ts keeps the order of rows whose transaction the storage repeats.
 import type { DrainedEvents } from "../../events/event-log.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
@@ -17,7 +17,7 @@ import {
   joinRows,
   type WaitingRows,
   type RowSet,
-} from "./taken-rows.ts";
+} from "./waiting-rows.ts";
 
 /** Reason why the run is no longer in this attempt. */
 export async function refusalReason(tx: Pick<Tx, "run">, run: Run): Promise<"deleted" | "taken_over"> {
@@ -69,7 +69,7 @@ export function createSink(run: Run, controller: AbortController, ports: Execute
     storing: null,
     repeated: new Set(),
     ofEnd: [],
-    taken: 0,
+    writeSets: 0,
   };
   let takeLast: () => WriteSet = () => EMPTY_WRITE_SET;
   let flushing = false;

@@ -1,4 +1,4 @@
-// Taken rows: the rows that the transactions of one run have taken from its graph, in the order of the graph.
+// Waiting rows: the rows of one run that its transactions have taken from the graph, in the order of the graph.
 // The storage repeats a transaction that lost a race for locks, and other transactions of the run may have the lock of
 // the thread before the repetition has it. So a repetition lays its rows out before it waits for the lock, and the next
 // transaction with the lock stores them ahead of its own. Part of run-sink.ts (execute-run.4).
@@ -9,8 +9,8 @@ import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 export interface WaitingRows {
   /** Rows of transactions that are about to be repeated. */
   readonly repeated: Set<Kept>;
-  /** Number of write sets taken so far. */
-  taken: number;
+  /** Number of write sets so far. */
+  writeSets: number;
 }
 
 /** The rows that one transaction has taken, in the order of the graph. */
@@ -26,7 +26,7 @@ export interface RowSet {
 /** The rows to store next. They join `kept`. */
 export function nextRows(state: WaitingRows, kept: Kept, take: () => WriteSet): WriteSet {
   const rows = take();
-  const fresh: readonly RowSet[] = isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.taken++, rows }];
+  const fresh: readonly RowSet[] = isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.writeSets++, rows }];
   const isRepetition = state.repeated.delete(kept);
   const claimed = claimRepeated(state);
   if (claimed.length === 0 && !isRepetition) {

@@ -1,8 +1,8 @@
-// MessagesById: messages while a model writes them, from events of the thread protocol. REST streams of runs that a front end
+// Written messages: messages while a model writes them, from events of the thread protocol. REST streams of runs that a front end
 // started over it have whole messages only. Pure.
 // Invariants:
-//   thread/spoken.1. A replay from the begin of a message gives the same message.
-//   thread/spoken.2. Events of other runs, and of unknown kinds, change nothing.
+//   thread/written-messages.1. A replay from the begin of a message gives the same message.
+//   thread/written-messages.2. Events of other runs, and of unknown kinds, change nothing.
 import type { Members } from "./live.ts";
 
 /** Messages by id, in start order, in the form of `Live.writing`. */
@@ -13,14 +13,14 @@ export const SILENCE: MessagesById = new Map();
 /** @param data the envelope of an event in the channel `messages` */
 export function withMessageEvent(messagesById: MessagesById, data: unknown, runId: string): MessagesById {
   const { event_id: eventId, params } = listMembers(data);
-  if (typeof eventId !== "string" || !eventId.startsWith(`${runId}:`)) return messagesById; // thread/spoken.2
+  if (typeof eventId !== "string" || !eventId.startsWith(`${runId}:`)) return messagesById; // thread/written-messages.2
   const { namespace, data: inner } = listMembers(params);
   const event = listMembers(inner);
   if (event["event"] === "message-start") {
     const { id, role = "ai" } = event;
     if (typeof id !== "string") return messagesById;
     const message = { id, type: role, name: formatPlace(namespace), content: [] };
-    return new Map(messagesById).set(id, message); // thread/spoken.1
+    return new Map(messagesById).set(id, message); // thread/written-messages.1
   }
   const { message_id: id, index } = event;
   const message = typeof id === "string" ? messagesById.get(id) : undefined;

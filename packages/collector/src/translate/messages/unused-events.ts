@@ -1,5 +1,5 @@
-// Unheard events: content that a span has in events and in attributes. The fields of the run take one of them.
-// Invariant unheard-events.1: an event that no field took stays in `events`, unless the run has the same text.
+// Unused events: content that a span has in events and in attributes. The fields of the run take one of them.
+// Invariant unused-events.1: an event that no field took stays in `events`, unless the run has the same text.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue, SpanEvent } from "../../otlp/span.ts";
 import { toJson } from "../attributes/plain-values.ts";
@@ -16,7 +16,7 @@ export function markUsed<R>(
   return result;
 }
 
-/** unheard-events.1. */
+/** unused-events.1. */
 export function unusedEvents(eventContent: SpanEventContent, inputs: string, outputs: string): readonly JsonObject[] {
   const left = eventContent.partEvents.filter(([part]) => !eventContent.used.has(part));
   if (left.length === 0) return [];

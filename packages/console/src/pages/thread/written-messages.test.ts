@@ -1,7 +1,7 @@
-// Test of messages that come over the thread protocol (thread/spoken.1, thread/spoken.2).
+// Test of messages that come over the thread protocol (thread/written-messages.1, thread/written-messages.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SILENCE, withMessageEvent, type MessagesById } from "./spoken.ts";
+import { SILENCE, withMessageEvent, type MessagesById } from "./written-messages.ts";
 
 const RUN = "r-1";
 let next = 0;
@@ -32,7 +32,7 @@ const MESSAGE = {
   ],
 };
 
-test("a message grows by its pieces, and a replay gives the same (thread/spoken.1)", () => {
+test("a message grows by its pieces, and a replay gives the same (thread/written-messages.1)", () => {
   assert.deepEqual([...told(TOLD).values()], [MESSAGE]);
   assert.deepEqual([...told([...TOLD, ...TOLD]).values()], [MESSAGE]);
 });
@@ -66,7 +66,7 @@ for (const [what, other] of [
   ["an unknown event", event({ event: "usage", usage: {}, ...of })],
   ["a text", "nothing"],
 ] as const) {
-  test(`${what} changes nothing (thread/spoken.2)`, () => {
+  test(`${what} changes nothing (thread/written-messages.2)`, () => {
     const before = told(TOLD);
     assert.equal(withMessageEvent(before, other, RUN), before);
   });
