@@ -1,7 +1,7 @@
 // Build: the sources of the packages → JavaScript in dist/program/, file by file, for the published package.
 // Rules:
-//   deploy/build.1. The result is what Node runs from the sources: only types go. `npm run check` has checked them.
-//   deploy/build.2. The published package holds all of ours as folders: `@holdpoint/base/ids.ts` becomes the path to it.
+//   - The result is what Node runs from the sources: only types go. `npm run check` has checked them.
+//   - The published package holds all of ours as folders: `@holdpoint/base/ids.ts` becomes the path to it.
 import { transformSync } from "esbuild";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";

@@ -1,14 +1,14 @@
 // Package: the output of `npm run build` → package/, the content of the published package and of the image, and
 // dist/create-holdpoint/, for `npm create holdpoint`, and dist/holdpoint-collector/, the collector alone.
 // Rules:
-//   deploy/package.1. It is all JavaScript: Node strips no types below node_modules.
-//   deploy/package.2. Its package.json requires only run-time dependencies: no copy of Node, no tools, no scripts.
-//   deploy/package.3. Files that the program finds by their path below the root have the same path here.
-//   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
-//   deploy/package.6. The oldest Node is that of the root package.json: process.threadCpuUsage is in 22.19, the backup of
-//        node:sqlite in 24.1. deploy/npm/holdpoint.cjs reads it from the package.
-//   deploy/package.7. They are packed into dist/packages/. Until they are in the registry, they refer to that file.
-//   deploy/package.5. No pictures, and declarations only of importable modules.
+//   - It is all JavaScript: Node strips no types below node_modules.
+//   - Its package.json requires only run-time dependencies: no copy of Node, no tools, no scripts.
+//   - Files that the program finds by their path below the root have the same path here.
+//   - LangGraph is the project's: a second copy would have other classes.
+//   - The oldest Node is that of the root package.json: process.threadCpuUsage is in 22.19, the backup of node:sqlite
+//     in 24.1. deploy/npm/holdpoint.cjs reads it from the package.
+//   - They are packed into dist/packages/. Until they are in the registry, they refer to that file.
+//   - No pictures, and declarations only of importable modules.
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -67,7 +67,7 @@ function collectDependencies(parts: readonly string[]): Readonly<Record<string, 
 }
 
 function isPublished(path: string): boolean {
-  if (path.endsWith(".png")) return false; // deploy/package.5
+  if (path.endsWith(".png")) return false;
   if (path.startsWith(join(ROOT, "docs", "site"))) return false; // built and published on its own
   return !path.endsWith(".d.ts") || ENTRIES.some((entry) => path.includes(`/dist/program/${entry}`));
 }
@@ -89,7 +89,7 @@ for (const path of globSync("dist/**/*.d.ts", { cwd: TARGET })) {
   writeFileSync(join(TARGET, path), declared.replaceAll(/(\bfrom "\.[^"]+)\.ts"/g, '$1.js"'));
 }
 rmSync(join(TARGET, "docs", "images"), { recursive: true, force: true });
-writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:")); // deploy/package.1
+writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:"));
 
 const { name, version, description, keywords, homepage, bugs, license, repository, type, engines, exports } =
   JSON.parse(text("packages/holdpoint/package.json")) as Manifest;
@@ -114,8 +114,8 @@ writeJson(join(TARGET, "package.json"), {
   bin: { holdpoint: "bin/holdpoint.cjs" },
   type,
   exports: Object.fromEntries(Object.entries(exports).map(([path, file]) => [path, published(file)])),
-  dependencies: own, // deploy/package.2
-  peerDependencies: PEERS, // deploy/package.4
+  dependencies: own,
+  peerDependencies: PEERS,
   testedWith,
   ...(PUBLISHED ? {} : { packedAt: tarball }),
 });

@@ -2,9 +2,9 @@
 // chart, the notes, an SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is
 // there.
 // Rules:
-//   deploy/release.1. Nothing is published from here.
-//   deploy/release.2. Every fault is reported at once, with exit code 1. A dry run makes the files all the same, and
-//        lists what is to be done before the tag.
+//   - Nothing is published from here.
+//   - Every fault is reported at once, with exit code 1. A dry run makes the files all the same, and lists what is to
+//     be done before the tag.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -65,5 +65,5 @@ if (dryRun) {
   const all = releaseFaults({ ...state, dryRun: false });
   for (const task of all.filter((one) => !faults.includes(one))) process.stdout.write(`before the tag: ${task}\n`);
 }
-for (const fault of faults) process.stderr.write(`release: ${fault}\n`); // deploy/release.2
+for (const fault of faults) process.stderr.write(`release: ${fault}\n`);
 if (faults.length > 0) process.exitCode = 1;

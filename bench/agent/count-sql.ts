@@ -1,8 +1,8 @@
 // Statement counter: loaded into a server to measure (`--import`). Counts the calls of the database below the server's
 // own code, and sends the counts to the parent process when it asks. The figures of CPU come from servers without it.
 // Invariants:
-//   count-sql.1. The bytes of the write-ahead log come from its index: the frames that each commit added.
-//   count-sql.2. A round trip to PostgreSQL is a write that ends with a Sync, or a simple query.
+//   - The bytes of the write-ahead log come from its index: the frames that each commit added.
+//   - A round trip to PostgreSQL is a write that ends with a Sync, or a simple query.
 import { existsSync, openSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
@@ -57,7 +57,7 @@ const INDEX = join(process.env["HOLDPOINT_DATA_DIR"] ?? "", "holdpoint.db-shm");
 let index: number | null = null;
 let newest = { frames: 0, salt: 0 };
 
-/** count-sql.1. The file stays open: closing it would release SQLite's locks on it. */
+/** The file stays open: closing it would release SQLite's locks on it. */
 function noteCommit(elapsedMs: number): void {
   counts.commits++;
   counts.commitMs += elapsedMs;
@@ -76,12 +76,12 @@ const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
 
 const { Connection } = createRequire(import.meta.url)("pg") as { readonly Connection: { readonly prototype: object } };
 wrap(Connection.prototype, "query", (self, parameters, original) => {
-  counts.roundTrips++; // count-sql.2
+  counts.roundTrips++;
   return original.apply(self, parameters);
 });
 wrap(Socket.prototype, "write", (self, parameters, original) => {
   const [chunk] = parameters;
-  if (chunk instanceof Buffer && chunk.subarray(-SYNC.length).equals(SYNC)) counts.roundTrips++; // count-sql.2
+  if (chunk instanceof Buffer && chunk.subarray(-SYNC.length).equals(SYNC)) counts.roundTrips++;
   return original.apply(self, parameters);
 });
 

@@ -1,6 +1,6 @@
 // The limit: the same graph in this process with the library's MemorySaver, no server. Runs as a process of its own,
 // which measures each time its parent sends a number of cycles. Arguments: bytes of state, cycles before those.
-// Invariant in-process.1: a saver holds at most THREADS_MAX threads. One that grows would slow the library down.
+// Invariant: a saver holds at most THREADS_MAX threads. One that grows would slow the library down.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { builder } from "../graphs/graph.ts";
 import { cpuSeconds, median } from "../measure.ts";
@@ -14,7 +14,7 @@ let graph = compile();
 let count = 0;
 
 async function cycle(): Promise<void> {
-  if (++count % THREADS_MAX === 0) graph = compile(); // in-process.1
+  if (++count % THREADS_MAX === 0) graph = compile();
   const config = { configurable: { thread_id: String(count) } };
   await graph.invoke({ text }, config);
   const end = await graph.invoke(new Command({ resume: "approved" }), config);

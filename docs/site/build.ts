@@ -1,9 +1,9 @@
 // Site build: the pages of docs/, and a page of the API → docs/site/.vitepress/dist. `npm run docs:build` installs
 // VitePress beside this file first, so that the installation of the project stays small.
 // Rules:
-//   docs/site/build.1. The site has the pages of docs/ as they are, each below a subject; a dead link between pages, or
-//        a page without a subject, fails the build.
-//   docs/site/build.2. The page of the API comes from the schemas that validate requests.
+//   - The site has the pages of docs/ as they are, each below a subject; a dead link between pages, or a page without a
+//     subject, fails the build.
+//   - The page of the API comes from the schemas that validate requests.
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -82,7 +82,6 @@ interface ApiOperation {
 
 type Content = Readonly<Record<string, { readonly example?: unknown }>>;
 
-/** docs/site/build.2. */
 function apiPage({ tags, paths }: OpenApi): string {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ path, method: method.toUpperCase(), one })),

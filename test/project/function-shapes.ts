@@ -17,7 +17,7 @@ export interface FunctionShape {
   /** From the first line of its signature to its last line, comments before it not counted. */
   readonly lines: number;
   readonly parameters: number;
-  /** Declared by `function` or `const`, not as a member: a member has the name that its interface gives it. */
+  /** Declared by the file itself: members have the name of their interface, and local functions are seen in place. */
   readonly isDeclared: boolean;
 }
 
@@ -54,8 +54,9 @@ export function functionShapes(sources: ReadonlyMap<string, string>): FunctionSh
 function listShapes(path: string, source: SourceFile): FunctionShape[] {
   const findLine = lineIndex(source.text);
   const shapes: FunctionShape[] = [];
-  const visit = (node: Node, parent?: Node): void => {
-    if (FUNCTIONS.has(node.kind)) {
+  const visit = (node: Node, parent?: Node, isInside = false): void => {
+    const isFunction = FUNCTIONS.has(node.kind);
+    if (isFunction) {
       const { parameters } = node as FunctionLikeDeclaration;
       const line = findLine(node.getStart(source));
       shapes.push({
@@ -65,10 +66,11 @@ function listShapes(path: string, source: SourceFile): FunctionShape[] {
         lines: findLine(node.end) - line + 1,
         parameters: parameters.filter(({ name }) => !(isIdentifier(name) && name.text === "this")).length,
         isDeclared:
-          node.kind === SyntaxKind.FunctionDeclaration || parent?.kind === SyntaxKind.VariableDeclaration,
+          !isInside &&
+          (node.kind === SyntaxKind.FunctionDeclaration || parent?.kind === SyntaxKind.VariableDeclaration),
       });
     }
-    node.forEachChild((child) => visit(child, node));
+    node.forEachChild((child) => visit(child, node, isInside || isFunction));
   };
   visit(source);
   return shapes;

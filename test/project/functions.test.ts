@@ -63,7 +63,10 @@ function findPrivate(sources: ReadonlyMap<string, string>): string[] {
 function listCited(texts: readonly string[]): ReadonlySet<string> {
   const cited = texts.flatMap((text) =>
     [...text.replaceAll(/\n\/\/ +/g, " ").matchAll(CITED)].flatMap(([, subject, first, last = first]) =>
-      Array.from({ length: Math.min(100, Number(last) - Number(first) + 1) }, (_, at) => `${subject}.${Number(first) + at}`),
+      Array.from(
+        { length: Math.min(100, Number(last) - Number(first) + 1) },
+        (_, at) => `${subject}.${Number(first) + at}`,
+      ),
     ),
   );
   return new Set(cited);

@@ -1,8 +1,8 @@
 // Process metrics: Node's own metrics, as `collectDefaultMetrics` of the library registers them.
 // Rules:
-//   process-metrics.1. Each comes from its own file of the library: the function for all of them loads the API of
-//        OpenTelemetry, 51 files, for exemplars that no metric here has.
-//   process-metrics.2. CPU time counts from the start of the process.
+//   - Each comes from its own file of the library: the function for all of them loads the API of OpenTelemetry, 51
+//     files, for exemplars that no metric here has.
+//   - CPU time counts from the start of the process.
 import { createRequire } from "node:module";
 import type * as PromClient from "prom-client";
 
@@ -35,7 +35,6 @@ const PARTS = [
 
 const LAG_PRECISION_MS = 10;
 
-/** process-metrics.1. */
 export function addProcessMetrics(registry: PromClient.Registry): void {
   addCpuTime(registry);
   for (const name of PARTS) {
@@ -53,7 +52,7 @@ function addCpuTime(registry: PromClient.Registry): void {
       registers,
       collect() {
         counted.reset();
-        counted.inc(read() / 1e6); // process-metrics.2
+        counted.inc(read() / 1e6);
       },
     });
   };

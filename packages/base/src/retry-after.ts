@@ -1,5 +1,5 @@
 // Retry-After: how long a receiver asks to wait. Pure.
-// Invariant retry-after.1: a date counts from the receiver's own clock, if the reply names it: ours may be days off.
+// Invariant: a date counts from the receiver's own clock, if the reply names it: ours may be days off.
 
 /** Real receivers ask for less, and a date may be years away. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
@@ -8,7 +8,7 @@ const RETRY_AFTER_MS_MAX = 3_600_000;
 export function readRetryAfter(headers: Readonly<Record<string, unknown>>, now: number): number | null {
   const { "retry-after": value, date } = headers;
   const saidAt = typeof date === "string" ? Date.parse(date) : Number.NaN;
-  return retryAfterMs(typeof value === "string" ? value : undefined, Number.isNaN(saidAt) ? now : saidAt); // retry-after.1
+  return retryAfterMs(typeof value === "string" ? value : undefined, Number.isNaN(saidAt) ? now : saidAt);
 }
 
 /** Seconds or an HTTP date → ms from now. */

@@ -1,9 +1,9 @@
 // Storage failure: distinguishes an unavailable storage from every other failure, and retries reads until it recovers.
 // Invariants:
-//   storage-failure.1. The cause decides, never a message: an error counts if it, its `cause` or one of its `errors`
-//        comes from the storage.
-//   storage-failure.2. A failing read does not fail a call whose run is accepted: the read repeats until the storage
-//        recovers, the caller disconnects or the server stops.
+//   - The cause decides, never a message: an error counts if it, its `cause` or one of its `errors` comes from the
+//     storage.
+//   - A failing read does not fail a call whose run is accepted: the read repeats until the storage recovers, the
+//     caller disconnects or the server stops.
 import { ApiError, type ErrorCode } from "./api-error.ts";
 import type { Clock } from "./clock.ts";
 
@@ -11,7 +11,6 @@ const CODES: ReadonlySet<ErrorCode> = new Set(["storage_unavailable", "commit_un
 /** Limit of nested causes to check: an error can be its own cause. */
 const DEPTH_MAX = 8;
 
-/** storage-failure.1. */
 export function isStorageFailure(thrown: unknown, depth = 0): boolean {
   if (!(thrown instanceof Error) || depth > DEPTH_MAX) return false;
   if (thrown instanceof ApiError && CODES.has(thrown.code)) return true;
@@ -22,7 +21,7 @@ export function isStorageFailure(thrown: unknown, depth = 0): boolean {
 const AGAIN_MS = [50, 100, 250, 500, 1000] as const;
 
 /**
- * Repeats a read while the storage fails (storage-failure.2).
+ * Repeats a read while the storage fails.
  * @param isOver checked before each repetition; true once no caller needs the result
  * @returns null if isOver ended the wait
  */

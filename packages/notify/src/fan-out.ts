@@ -1,7 +1,7 @@
 // Fan-out: the channel of events: an event about an item → one outbox row for each message, by the rules.
 // Invariants:
-//   fan-out.1. The messages are stored in the transaction that deletes the event: an event is neither lost nor doubled.
-//   fan-out.2. The id of a message depends on the event and the recipient only: a repetition stores nothing.
+//   - The messages are stored in the transaction that deletes the event: an event is neither lost nor doubled.
+//   - The id of a message depends on the event and the recipient only: a repetition stores nothing.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt, Webhook } from "@holdpoint/server/model/model.ts";
 import type { AssistantTx, InterruptTx, PeopleTx, Storage } from "@holdpoint/server/ports/ports.ts";
@@ -24,7 +24,7 @@ export function createFanOut(notifications: Notifications, directory: Directory,
   return async ([row]) => ({
     kind: "sent",
     record: async (tx) => {
-      if (row !== undefined) for (const message of await buildMessages(tx, row)) await tx.putWebhook(message); // fan-out.1
+      if (row !== undefined) for (const message of await buildMessages(tx, row)) await tx.putWebhook(message);
     },
   });
 
@@ -51,7 +51,7 @@ function messageRow(
 ): Webhook {
   const message: MessageBody = { ...body, thread_id: threadId, interrupt_id: interruptId, to, person };
   return {
-    runId: outboxId(`${event.runId} ${channel} ${to}`), // fan-out.2
+    runId: outboxId(`${event.runId} ${channel} ${to}`),
     url: "",
     host,
     channel,

@@ -1,10 +1,10 @@
 // Payload text: a one-line summary of an interrupt. Pure, and runs in browsers.
 // Invariants:
-//   payload-text.1. A line has at most TITLE_UNITS_MAX units, is well-formed, and needs only part of a long payload.
-//   payload-text.2. A line is never blank, and hides no character (visible-text.1).
-//   payload-text.3. Items that differ in their arguments differ in their titles, unless the graph describes them.
-//   payload-text.4. A title has no marks of Markdown (plain-text.1). A description that only repeats the name and the
-//     arguments, as LangChain generates it, is none; one that says anything else is shown whole.
+//   - A line has at most TITLE_UNITS_MAX units, is well-formed, and needs only part of a long payload.
+//   - A line is never blank, and hides no character (visible-text.1).
+//   - Items that differ in their arguments differ in their titles, unless the graph describes them.
+//   - A title has no marks of Markdown (plain-text.1). A description that only repeats the name and the arguments, as
+//     LangChain generates it, is none; one that says anything else is shown whole.
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import { formatPlainLines, formatPlainText } from "./plain-text.ts";
 import { visible } from "./visible-text.ts";
@@ -37,7 +37,7 @@ interface Described {
 const GENERATED = /^([^\n]*)\n\nTool: ([^\n]*)\nArgs: (\{[\s\S]*\})\s*$/;
 const DEFAULT_PREFIX = "Tool execution requires approval";
 
-/** What a description says beyond the name and the arguments: all of it, or the prefix of a generated one (payload-text.4). */
+/** What a description says beyond the name and the arguments: all of it, or the prefix of a generated one. */
 export function readDescription({ name, description }: Described): string | null {
   const generated = readGenerated(description, name);
   if (generated === null) return description;
@@ -75,7 +75,7 @@ export function actionTitle(actions: readonly Described[]): string {
     return short([...names].map(([name, { length }]) => (length === 1 ? name : `${name} ×${length}`)).join(", "));
   }
   const { description } = first;
-  if (description === null || readGenerated(description, first.name) !== null) return callText(first); // payload-text.3
+  if (description === null || readGenerated(description, first.name) !== null) return callText(first);
   return short(`${first.name === null ? "" : `${nameAction(first)}: `}${firstLine(description)}`);
 }
 
@@ -104,13 +104,12 @@ export function readPayloadText(value: Json | undefined): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
-/** payload-text.1, payload-text.2 */
 export function short(text: string): string {
   const shown = visible(text.slice(0, TITLE_UNITS_MAX + 1).toWellFormed());
   return shown.length <= TITLE_UNITS_MAX ? shown : `${shown.slice(0, TITLE_UNITS_MAX - 1).toWellFormed()}…`;
 }
 
-/** JSON text of a value, truncated at the limit (payload-text.1). */
+/** JSON text of a value, truncated at the limit. */
 function glance(value: Json, depth = 0): string {
   if (typeof value === "string") return short(JSON.stringify(formatPlainText(value.slice(0, 2 * TITLE_UNITS_MAX))));
   if (typeof value !== "object" || value === null) return String(value);
@@ -127,7 +126,7 @@ function glance(value: Json, depth = 0): string {
   return short(members.join(", "));
 }
 
-/** The first line with words (payload-text.4); marks, where there is nothing else. */
+/** The first line with words; marks, where there is nothing else. */
 function firstLine(text: string): string {
   const part = text.slice(0, 10 * TITLE_UNITS_MAX).trim();
   return formatPlainLines(part)[0] ?? part.split(/[\r\n]/, 1)[0] ?? "";

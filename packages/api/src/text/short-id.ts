@@ -1,6 +1,6 @@
 // Short ids: the form of an id in texts for people, the same in the console and the command line. Pure.
 // Invariants:
-//   short-id.1. A short id is the beginning of its id: the command line finds the object by it (resolve-id.1).
+//   - A short id is the beginning of its id: the command line finds the object by it.
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const HASH = /^[0-9a-f]{32}$/;

@@ -1,4 +1,4 @@
-// Added root: the run that the collector adds when no span has the root's place (trace-tree.6, trace-tree.7).
+// Added root: the run that the collector adds when no span has the root's place.
 import { NO_ORIGINS } from "../shared/span-origin.ts";
 import { PLAIN_CONTENT, type TraceRun, type UnplacedRun } from "../shared/trace-run.ts";
 import { idOfSegment } from "./dotted-order.ts";

@@ -3,11 +3,11 @@
 //   - Every added span is emitted once (again when it arrives with different content), counted as a
 //     duplicate, or filtered. There is no other outcome.
 //   - Every emitted run keeps dotted-order.1–5, in any order of arrival.
-//   assemble.3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its
-//        trace. Both are measured until `quietUntil()`: no wait ends in the middle of a request.
-//   assemble.4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest
-//        trace early (its spans are emitted, never dropped) and evicts everything except the order of its root.
-//   assemble.5. After drain() nothing waits.
+//   - Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its trace. Both
+//     are measured until `quietUntil()`: no wait ends in the middle of a request.
+//   - Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest trace early
+//     (its spans are emitted, never dropped) and evicts everything except the order of its root.
+//   - After drain() nothing waits.
 // Decisions (durable mode). A place depends on earlier spans and on time, so a replay after a crash could decide
 // differently. The spool therefore writes `toDecision(run)` of every emitted run to disk before the first upload of
 // that run, keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at
@@ -119,7 +119,7 @@ export function createAssembler(limits: AssembleLimits, ports: AssemblePorts): A
     drain() {
       state.cancelSweep?.();
       state.cancelSweep = null;
-      releaseAll(table); // assemble.5
+      releaseAll(table);
     },
     waitingBytes: () => table.counts.waitingBytes,
     countWaitingBytes: (tenant) => table.countWaitingBytes.get(tenant) ?? 0,
@@ -154,7 +154,7 @@ function sweep(state: Assembling): void {
   const now = state.ports.quietUntil();
   for (const tree of table.waitingTrees) {
     if (now - tree.lastSeen >= orphanTimeoutMs) releaseTree(table, tree, { limit: Infinity, isDue: true });
-    else if (now - tree.oldestWait >= spanTtlMs) releaseTree(table, tree, { limit: now - spanTtlMs, isDue: true }); // assemble.3
+    else if (now - tree.oldestWait >= spanTtlMs) releaseTree(table, tree, { limit: now - spanTtlMs, isDue: true });
   }
   planSweep(state);
 }

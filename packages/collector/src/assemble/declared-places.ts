@@ -1,6 +1,5 @@
 // Declared places: places from an SDK that names its runs and their order, or from the decision record of an earlier
-// process. A declaration counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier
-// decision.
+// process. A declaration never contradicts an earlier decision: a place is final (trace-tree.ts).
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
 import { createNode, DEPTH_MAX, noteRunId, buildOrder, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
@@ -70,7 +69,7 @@ export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): bo
   return true;
 }
 
-/** A root that the collector added: the span that takes its place amends it (trace-tree.6). */
+/** A root that the collector added: the span that takes its place amends it. */
 function recallAddedRoot(tree: Tree, segment: string): boolean {
   if (tree.root === null) {
     tree.root = createNode("");

@@ -1,5 +1,5 @@
 // Trace table: the trees of all traces by trace and tenant, the sums over them, and the pins of evicted traces.
-// Rules: assemble.3 and assemble.4 (assemble.ts).
+// Rules: assemble.ts.
 import { SEGMENT_TIME_CHARS, uuidOfTrace } from "./dotted-order.ts";
 import { release, type Emit, type ReleaseRule } from "./trace-tree.ts";
 import { createNode, createTree, buildTreeKey, buildSegment, type Tree } from "./tree-node.ts";
@@ -134,7 +134,7 @@ export function releaseAll(table: TraceTable): void {
 
 function forget(table: TraceTable, tree: Tree): void {
   const { counts, pins, trees } = table;
-  releaseTree(table, tree); // assemble.4: emitted, not dropped
+  releaseTree(table, tree); // emitted, not dropped
   if (table.last === tree) table.last = null;
   trees.delete(tree.key);
   counts.nodes -= tree.nodes.size;

@@ -1,17 +1,17 @@
 // Trace tree: places the spans of one trace. assemble.ts applies the time limits. A span gets its place together with
 // its parent; until then it waits at the parent's node, which may itself be unknown. Invariants:
-//   trace-tree.1. A place is final: a late ancestor gets its own place and moves no other span.
+//   - A place is final: a late ancestor gets its own place and moves no other span.
 //   - Every placed run keeps dotted-order.1–5, because its order joins the placed nodes up to the one root.
-//   trace-tree.3. One span has the trace's own id: the first root. Later roots become its children.
-//   trace-tree.4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
-//   trace-tree.6. A trace at the backend has a root. When the parent of a span does not come in time, an added run
-//        without content has the root's place, until the span that belongs there amends it. A local parent comes, and
-//        a limit or a stop releases spans before their time: there only a remote parent counts as missing.
-//   trace-tree.7. A filtered span at the top leaves an empty root, once a span below it is placed: spans that have it
-//        in common stay siblings.
-//   trace-tree.8. Usage of one call counts once: of a model run and the nearest model run below it with the same tokens,
-//        the outer one keeps it, because it is placed first (twin-calls.ts).
-//   trace-tree.5. Work is linear in the spans: no recursion, and each chain is climbed once.
+//   - One span has the trace's own id: the first root. Later roots become its children.
+//   - No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
+//   - A trace at the backend has a root. When the parent of a span does not come in time, an added run without content
+//     has the root's place, until the span that belongs there amends it. A local parent comes, and a limit or a stop
+//     releases spans before their time: there only a remote parent counts as missing.
+//   - A filtered span at the top leaves an empty root, once a span below it is placed: spans that have it in common
+//     stay siblings.
+//   - Usage of one call counts once: of a model run and the nearest model run below it with the same tokens, the outer
+//     one keeps it, because it is placed first (twin-calls.ts).
+//   - Work is linear in the spans: no recursion, and each chain is climbed once.
 import { uuidV5 } from "@holdpoint/base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { takeDeclaredPlace } from "./declared-places.ts";
@@ -57,7 +57,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   // A declared root does not wait for its parent, but attaches to a parent that is present.
   const top = run.isRoot && (!tree.rootClaimed || knownParent === undefined || knownParent.state === "unknown");
   if (parentless || top) {
-    settle(tree, node, null, emit); // trace-tree.3
+    settle(tree, node, null, emit);
     return outcome;
   }
   const parent = knownParent ?? createNode(run.parentSpanId);
@@ -129,7 +129,7 @@ export function release(tree: Tree, { limit, isDue }: ReleaseRule, emit: Emit): 
     const top = findTop(tree, node);
     if (top.run === null) continue;
     const { parentIs } = top.run;
-    tree.needsRoot ||= isDue ? parentIs !== "local" : parentIs === "remote"; // trace-tree.6
+    tree.needsRoot ||= isDue ? parentIs !== "local" : parentIs === "remote";
     settle(tree, top, pinRoot(tree, top.run), emit);
     reRooted += 1;
   }
@@ -137,7 +137,7 @@ export function release(tree: Tree, { limit, isDue }: ReleaseRule, emit: Emit): 
   return reRooted;
 }
 
-/** Climbs waiting parents. All of them get their places right after: each node is climbed once (trace-tree.5). */
+/** Climbs waiting parents. All of them get their places right after: each node is climbed once. */
 function findTop(tree: Tree, from: Node): Node {
   const seen = new Set<Node>();
   let at = from;
@@ -168,7 +168,7 @@ function earlier(a: Node, b: Node): boolean {
 }
 
 /**
- * Puts `node` below `above` (null: at the top), then every span that waited for it, without recursion (trace-tree.5).
+ * Puts `node` below `above` (null: at the top), then every span that waited for it, without recursion.
  */
 function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
   const stack: { readonly node: Node; readonly above: Node | null }[] = [{ node, above }];
@@ -189,7 +189,7 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
     } else {
       one.state = "filtered";
       one.parent = under;
-      if (under === null && tree.root === null) tree.vacant ??= run; // trace-tree.7
+      if (under === null && tree.root === null) tree.vacant ??= run;
       if (under === null) takeRoot(tree, run, emit);
     }
     const children = one.children;
@@ -205,7 +205,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   node.fingerprint = fingerprint(run);
   if (above === null && !tree.rootClaimed) {
     const pinned = tree.root;
-    node.segment = pinned?.segment ?? buildSegment(segmentTime(run.start), traceIdFor(run)); // trace-tree.1: the pin holds
+    node.segment = pinned?.segment ?? buildSegment(segmentTime(run.start), traceIdFor(run)); // the pin holds
     node.parent = null;
     node.depth = 1;
     tree.root = node;
@@ -213,7 +213,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
     if (pinned !== null || run.declared !== null) noteRunId(tree, idOfSegment(node.segment), node);
     return;
   }
-  const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above; // trace-tree.3, trace-tree.4
+  const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above;
   const time = segmentTime(run.start);
   const parentTime = parent.segment.slice(0, SEGMENT_TIME_CHARS);
   // A child that began before its parent (clock skew) sorts with its parent; its own start_time stays unchanged.
@@ -223,14 +223,14 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   if (run.declared !== null) noteRunId(tree, idOfSegment(node.segment), node);
 }
 
-/** The node to which children of a filtered one attach (trace-tree.7). */
+/** The node to which children of a filtered one attach. */
 function keptAbove(tree: Tree, filtered: Node, cause: UnplacedRun): Node {
   if (filtered.parent !== null) return filtered.parent;
   tree.needsRoot = true;
   return pinRoot(tree, cause);
 }
 
-/** The trace has a root at the backend before a run below it (trace-tree.6). */
+/** The trace has a root at the backend before a run below it. */
 function showRoot(tree: Tree, cause: KeptRun, emit: Emit): void {
   const { root, vacant } = tree;
   if (!tree.needsRoot || tree.rootClaimed || tree.rootShown || root === null) return;
@@ -239,7 +239,7 @@ function showRoot(tree: Tree, cause: KeptRun, emit: Emit): void {
   tree.rootShown = true;
 }
 
-/** The root is this filtered span's: other roots go below it (trace-tree.7). */
+/** The root is this filtered span's: other roots go below it. */
 function takeRoot(tree: Tree, run: UnplacedRun, emit: Emit): void {
   if (tree.root === null || tree.rootClaimed) return;
   emit(addedRoot(tree.root, run, tree.rootShown));
@@ -247,7 +247,7 @@ function takeRoot(tree: Tree, run: UnplacedRun, emit: Emit): void {
   tree.vacant = null;
 }
 
-/** The root's node. Before the root arrives, a pinned node that the real root takes over (trace-tree.1). */
+/** The root's node. Before the root arrives, a pinned node that the real root takes over. */
 function pinRoot(tree: Tree, cause: UnplacedRun): Node {
   if (tree.root !== null) return tree.root;
   const pinned = createNode("");

@@ -25,7 +25,7 @@ export interface Node {
   fingerprint: number;
   /** Once placed: its tokens, as twin-calls.ts writes them. */
   counts: string;
-  /** A run below it has the same call (trace-tree.8). */
+  /** A run below it has the same call. */
   hasTwin: boolean;
   /** A run above it has the same call. */
   isTwin: boolean;
@@ -41,11 +41,11 @@ export interface Tree {
   root: Node | null;
   /** False while the root is only pinned: children use its order, its span has not arrived. */
   rootClaimed: boolean;
-  /** The backend has an added run in the root's place (trace-tree.6). */
+  /** The backend has an added run in the root's place. */
   rootShown: boolean;
   /** The next run that is placed needs a root at the backend. */
   needsRoot: boolean;
-  /** The filtered span at the top, before any span below it (trace-tree.7). */
+  /** The filtered span at the top, before any span below it. */
   vacant: UnplacedRun | null;
   /** Smallest segment time so far: the start of a pinned root. */
   earliest: string;

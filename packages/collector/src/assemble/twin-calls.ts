@@ -1,5 +1,5 @@
 // Twin calls: a model call that two instrumentations see, as a run and a run below it with the same tokens. Both would
-// count in the sums of the trace (trace-tree.8).
+// count in the sums of the trace.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { RunContent } from "../shared/trace-run.ts";
 import { isObject, toJson } from "../translate/attributes/plain-values.ts";

@@ -1,9 +1,9 @@
 // Replay: `holdpoint collector replay` sends dead letters again.
 // Invariants:
-//   replay.5. Replay uses only the original key of a letter, which contains the key's hash.
-//   replay.6. Replay removes a letter only after the backend has accepted it. If the backend accepts a part of its runs,
-//        new letters have the others.
-//   replay.7. Replay reads one letter at a time. An unreadable letter blocks no other.
+//   - Replay uses only the original key of a letter, which contains the key's hash.
+//   - Replay removes a letter only after the backend has accepted it. If the backend accepts a part of its runs, new
+//     letters have the others.
+//   - Replay reads one letter at a time. An unreadable letter blocks no other.
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { openKeyring } from "@holdpoint/base/config/encryption-keys.ts";
@@ -43,7 +43,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
   const letters = createDeadLetters(dir, Date.now, ring);
   try {
     for (const path of await listDeadLetters(dir)) {
-      const letter = await readDeadLetter(path, ring); // replay.7
+      const letter = await readDeadLetter(path, ring);
       if (typeof letter === "string") {
         counts.kept++;
         problems.push(`${path}: ${letter}`);
@@ -51,7 +51,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
       }
       const id = hashTenantId(apiKey, letter.tenantId);
       if (id !== letter.tenant) {
-        counts.otherKey++; // replay.5
+        counts.otherKey++;
         counts.kept++;
         continue;
       }
@@ -60,7 +60,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
       const rest = result.refused.length + result.left.length;
       if (result.delivered.length > 0) {
         await writeRest(letters, letter, result);
-        await unlink(path); // replay.6
+        await unlink(path);
         counts.sent++;
       }
       if (rest > 0) {

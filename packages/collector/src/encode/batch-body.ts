@@ -1,9 +1,9 @@
 // Batch body: the bytes of a sealed batch, and operations that need no runs: cut in two, shorten, convert to
 // /runs/batch.
 // Invariants:
-//   batch-body.1. Cutting loses no run: the runs of the parts, in order, are the runs of the body.
-//   batch-body.2. Bodies below ASYNC_BYTES compress synchronously (a third of the cost of streaming), larger ones off
-//        the event loop.
+//   - Cutting loses no run: the runs of the parts, in order, are the runs of the body.
+//   - Bodies below ASYNC_BYTES compress synchronously (a third of the cost of streaming), larger ones off the event
+//     loop.
 //   batch-body.3. A body owns its bytes and holds no more memory than their length: delivery frees all of it.
 import { promisify } from "node:util";
 import {
@@ -70,7 +70,7 @@ function copyBytes(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Returns small batches synchronously (batch-body.2). */
+/** Returns small batches synchronously. */
 export function compress(raw: Raw, encoding: BodyEncoding): Body | Promise<Body> {
   const { tenant, createdMs, boundary, offsets, first, rawBytes, bytes: all } = raw;
   const body = (bytes: Buffer): Body => ({
@@ -95,7 +95,7 @@ export function decompressBody(body: Body): Buffer {
   return body.encoding === "gzip" ? gunzipSync(body.bytes, options) : body.bytes;
 }
 
-/** The runs `from` to `to` of a body, as a body of their own (batch-body.1). */
+/** The runs `from` to `to` of a body, as a body of their own. */
 export async function cut(body: Body, from: number, to: number): Promise<Body> {
   const raw = decompressBody(body);
   const start = body.offsets[from] ?? 0;

@@ -1,10 +1,10 @@
 // Encode: TraceRuns → the bytes of a multipart upload (… → assemble → batch → encode → upload). A run is encoded once,
 // on arrival, into the buffer of the open batch. Cutting a batch in two uses the offsets of its runs and encodes
 // nothing again. Invariants:
-//   encode/multipart.1. The main part of a run comes first, and every part declares its exact length.
-//   encode/multipart.2. No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and
-//        attachments too, by a scan.
-//   encode/multipart.3. A part's header never contains an unchecked name or type of a sender.
+//   - The main part of a run comes first, and every part declares its exact length.
+//   - No part can hold the boundary: a JSON text cannot contain a line that begins with "--", and attachments too, by a
+//     scan.
+//   - A part's header never contains an unchecked name or type of a sender.
 import { randomBytes } from "node:crypto";
 import type { TraceRun } from "../shared/trace-run.ts";
 
@@ -84,14 +84,14 @@ export function createRunWriter(): RunWriter {
       offsets.push(at);
       const { content, id } = run;
       const event = run.amends ? "patch" : "post";
-      jsonPart(`${event}.${id}`, mainJson(run)); // encode/multipart.1
+      jsonPart(`${event}.${id}`, mainJson(run));
       jsonPart(`${event}.${id}.inputs`, content.inputs);
       if (content.outputs !== "") jsonPart(`${event}.${id}.outputs`, content.outputs);
       for (const attachment of content.attachments) {
         if (
           Buffer.from(attachment.bytes.buffer, attachment.bytes.byteOffset, attachment.bytes.length).includes(BOUNDARY)
         )
-          continue; // encode/multipart.2: only by guessing 128 bits
+          continue; // only by guessing 128 bits
         const name = `attachment.${id}.${safeName(attachment.name)}`;
         attachmentPart(name, safeType(attachment.mimeType), attachment.bytes);
       }
@@ -145,7 +145,7 @@ function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** encode/multipart.3. No dot (it separates), no quote, no control character. */
+/** No dot (it separates), no quote, no control character. */
 function safeName(name: string): string {
   return wellFormed(name)
     .replaceAll(/[\u0000-\u001f\u007f".\\]/g, "_")

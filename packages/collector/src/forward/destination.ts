@@ -1,12 +1,12 @@
 // Destination: sends the requests of a forward queue to one OTLP receiver, one after the other.
 // Invariants:
-//   destination.1. The cursor moves only over requests that the receiver has taken, refused for good, or that are no
-//        longer readable. The last two are counted.
+//   - The cursor moves only over requests that the receiver has taken, refused for good, or that are no longer
+//     readable. The last two are counted.
 //   destination.2. After `retriesMax` retries the circuit opens; a pause doubles up to 5 minutes.
-//   destination.3. A refused joint request is sent again in its parts: one bad request takes no other with it.
-//   destination.4. Items that the receiver rejects in a request it takes are counted and logged, and never sent again.
-//   destination.5. A stop waits for the reply in flight, at most LAST_REPLY_MS and not past its deadline: what the receiver
-//        has taken is not sent again.
+//   - A refused joint request is sent again in its parts: one bad request takes no other with it.
+//   - Items that the receiver rejects in a request it takes are counted and logged, and never sent again.
+//   - A stop waits for the reply in flight, at most LAST_REPLY_MS and not past its deadline: what the receiver has
+//     taken is not sent again.
 import { backoffMs } from "@holdpoint/base/backoff.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -47,7 +47,7 @@ export interface DestinationLoop {
   readonly wake: () => void;
   /** Resolves when the destination has passed all requests. */
   readonly idle: () => Promise<void>;
-  /** Ends the loop, after the reply in flight (destination.5). */
+  /** Ends the loop, after the reply in flight. */
   readonly stop: (deadline: AbortSignal) => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ interface Loop {
   readonly circuit: CircuitBreaker;
   /** No attempt starts any more. */
   readonly end: AbortController;
-  /** The one in flight is cut off (destination.5). */
+  /** The one in flight is cut off. */
   readonly cut: AbortController;
   wake: () => void;
   endPause: () => void;
@@ -161,7 +161,7 @@ async function step(loop: Loop): Promise<boolean> {
     }
     if (first !== undefined) break;
     if (isWanted) loop.counts.unreadable++;
-    queue.pass(name, number); // destination.1
+    queue.pass(name, number);
   }
   if (joined.length > 0) await deliver(loop, joined);
   return waiting.length > 0;
@@ -176,12 +176,12 @@ async function deliver(loop: Loop, requests: readonly Loaded[]): Promise<boolean
   );
   if (outcome === null) return false;
   if (outcome === "refused" && requests.length > 1) {
-    for (const one of requests) if (!(await deliver(loop, [one]))) return false; // destination.3
+    for (const one of requests) if (!(await deliver(loop, [one]))) return false;
     return true;
   }
   loop.counts[outcome] += requests.length;
   if (outcome === "refused") loop.ports.log.warning("forward_refused", { destination: name });
-  loop.ports.queue.pass(name, requests.at(-1)?.number ?? 0); // destination.1
+  loop.ports.queue.pass(name, requests.at(-1)?.number ?? 0);
   return true;
 }
 
@@ -210,7 +210,6 @@ async function sendAgain(loop: Loop, requests: readonly ForwardRequest[]): Promi
   return null;
 }
 
-/** destination.4. */
 function noteRejected({ counts, options, ports }: Loop, { message, rejected }: PartialSuccess): void {
   counts.rejectedItems += rejected;
   ports.log.warning("forward_partial_success", { destination: options.name, rejected, message });

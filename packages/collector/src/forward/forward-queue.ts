@@ -1,10 +1,10 @@
 // Forward queue: the requests that destinations still have to get, in order, with one cursor per destination. In durable
 // mode the requests are in segments of their own in the spool's folder, in memory mode here.
 // Invariants:
-//   forward-queue.1. In durable mode add() resolves when the request is on disk.
-//   forward-queue.2. A request goes when every destination has passed it.
-//   forward-queue.3. Beyond `bytesMax` or REQUESTS_MAX the oldest requests go before that: each destination that had not
-//        passed them counts them as lost. A slow destination delays no other, and no sender.
+//   - In durable mode add() resolves when the request is on disk.
+//   - A request goes when every destination has passed it.
+//   - Beyond `bytesMax` or REQUESTS_MAX the oldest requests go before that: each destination that had not passed them
+//     counts them as lost. A slow destination delays no other, and no sender.
 import type { ForwardRequest } from "./forward-request.ts";
 import type { ForwardStore, Place, StoredForward } from "./forward-store.ts";
 
@@ -57,7 +57,6 @@ export function createForwardQueue(options: ForwardQueueOptions, store: ForwardS
 
   const findCursor = (name: string): Cursor => cursors.get(name) ?? { at: first + requests.length, lost: 0 };
 
-  /** forward-queue.2, forward-queue.3. */
   function trim(): void {
     let gone = Math.min(...[...cursors.values()].map(({ at }) => at)) - first;
     for (let at = 0; at < gone; at++) bytes -= requests[at]?.bytes ?? 0;
@@ -81,7 +80,7 @@ export function createForwardQueue(options: ForwardQueueOptions, store: ForwardS
 
   return {
     async add(request) {
-      const stored = await store.append(request); // forward-queue.1
+      const stored = await store.append(request);
       requests.push(stored);
       end = findEnd(stored);
       bytes += stored.bytes;

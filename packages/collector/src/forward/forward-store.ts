@@ -1,8 +1,8 @@
 // Forward store: where the requests of a forward queue are: in memory, or in segments on disk with a file of cursors.
 // Invariants:
-//   forward-store.1. A segment is removed only when no request in it is needed.
-//   forward-store.2. The file of cursors is replaced whole. After a crash it may be behind: destinations get the requests
-//        since then twice, and none is lost.
+//   - A segment is removed only when no request in it is needed.
+//   - The file of cursors is replaced whole. After a crash it may be behind: destinations get the requests since then
+//     twice, and none is lost.
 //   - Segments hold no key of a sender.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
@@ -96,7 +96,7 @@ export async function openDiskStore(dir: string, ports: DiskStorePorts): Promise
     release(next) {
       for (const segment of held) {
         const isNeeded = segment === main.current() || (next !== null && segment >= next.place.segment);
-        if (isNeeded) continue; // forward-store.1
+        if (isNeeded) continue;
         held.delete(segment);
         void files.unlink(`${dir}/${segmentName(segment, FORWARD_SUFFIX)}`).catch(() => undefined);
       }
@@ -180,7 +180,7 @@ interface CursorFile {
   readonly close: () => Promise<void>;
 }
 
-/** Writes at most every SAVE_MS, and once at the end (forward-store.2). */
+/** Writes at most every SAVE_MS, and once at the end. */
 function createCursorFile(dir: string, { clock, files, log }: DiskStorePorts): CursorFile {
   let waiting: string | null = null;
   let cancel: (() => void) | null = null;

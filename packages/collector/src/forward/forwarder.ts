@@ -9,8 +9,8 @@
 //   send-grpc.ts       the call of gRPC
 //   partial-success.ts the items that its reply rejects
 // Invariants:
-//   forwarder.1. In durable mode a request that was acknowledged reaches every destination at least once, across crashes,
-//        unless the limit of the queue takes it away, which is counted.
+//   - In durable mode a request that was acknowledged reaches every destination at least once, across crashes, unless
+//     the limit of the queue takes it away, which is counted.
 //   - A destination that is slow or away delays neither the others, nor uploads, nor senders.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
@@ -109,7 +109,7 @@ export function createForwarder(options: ForwarderOptions, ports: ForwarderPorts
       await Promise.all(loops.map(([, loop]) => loop.stop(signal)));
       const waiting = loops.reduce((sum, [{ name }]) => sum + (queue?.countWaiting(name).requests ?? 0), 0);
       await queue?.close();
-      return spoolDir === null ? waiting : 0; // forwarder.1
+      return spoolDir === null ? waiting : 0;
     },
   };
 }

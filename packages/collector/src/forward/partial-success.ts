@@ -1,7 +1,7 @@
 // Partial success: the items that a destination rejected in a request that it took, as its reply names them.
 // Invariants:
-//   partial-success.1. Any reply is safe to read: an unreadable one names nothing. Counts are at most REJECTED_MAX.
-//   partial-success.2. The message is one line of at most MESSAGE_CHARS_MAX characters, without secrets of the destination.
+//   - Any reply is safe to read: an unreadable one names nothing. Counts are at most REJECTED_MAX.
+//   - The message is one line of at most MESSAGE_CHARS_MAX characters, without secrets of the destination.
 import { fieldEnd, skip, text, varint, type Cursor } from "../otlp/protobuf-reader.ts";
 
 export interface PartialSuccess {
@@ -43,9 +43,7 @@ function read(body: Buffer, contentType: string): PartialSuccess | null {
   try {
     if (contentType.includes("json")) return readJson(body);
     if (contentType.includes("protobuf")) return readProtobuf(body);
-  } catch {
-    // partial-success.1
-  }
+  } catch {}
   return null;
 }
 
@@ -83,7 +81,6 @@ function readProtobuf(body: Buffer): PartialSuccess | null {
   return found;
 }
 
-/** partial-success.2. */
 function cleaned(message: string, secrets: readonly string[]): string {
   const words = secrets.flatMap((secret) => [secret, ...secret.split(/\s+/)]);
   let clean = message;

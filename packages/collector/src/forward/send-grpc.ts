@@ -1,7 +1,7 @@
 // Send gRPC: one unary Export call to a destination, over one HTTP/2 connection that calls share.
 // Invariants:
-//   send-grpc.1. Every end of a call has one outcome: a status that says "later" is tried again, one that says "never" is
-//        refused, and a wrong secret or address pauses the destination and loses nothing.
+//   - Every end of a call has one outcome: a status that says "later" is tried again, one that says "never" is refused,
+//     and a wrong secret or address pauses the destination and loses nothing.
 //   - A reply above REPLY_BYTES_MAX, and one that does not come in time, end the call. A broken connection is
 //     opened again by the next call.
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
@@ -140,7 +140,6 @@ const LATER: ReadonlySet<number> = new Set([1, 2, 4, 10, 11, 13, 14, 15]);
 const INVALID_ARGUMENT = 3;
 const RESOURCE_EXHAUSTED = 8;
 
-/** send-grpc.1. */
 export function outcomeOfStatus(code: number, details: string): SendOutcome {
   const reason = `gRPC status ${code}`;
   if (code === 0) return { kind: "sent" };

@@ -1,9 +1,9 @@
 // Send request: one HTTP request to a destination: stored requests of one signal, joined where the encoding allows it.
 // Invariants:
-//   send-request.1. Messages of protobuf join by appending their bytes. JSON goes one request at a time, as it came.
-//   send-request.2. No reason holds a header or the text of a reply: both can hold secrets. The message of a partial
-//        success is cleaned of them (partial-success.2).
-//   send-request.3. A reply of any size ends a request: only its first bytes are read.
+//   - Messages of protobuf join by appending their bytes. JSON goes one request at a time, as it came.
+//   - No reason holds a header or the text of a reply: both can hold secrets. The message of a partial success is
+//     cleaned of them.
+//   - A reply of any size ends a request: only its first bytes are read.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -46,7 +46,7 @@ export function createSender(destination: Destination, connection: ConnectionOpt
     try {
       wanted = shape === null ? requests : await shapeAll(shape, requests);
     } catch {
-      return { kind: "refused", reason: "the rules of the destination cannot read it" }; // shape-request.2
+      return { kind: "refused", reason: "the rules of the destination cannot read it" };
     }
     return wanted.length === 0 ? { kind: "sent", partial: null } : await send(wanted, signal);
   };
@@ -107,9 +107,9 @@ function httpSender(destination: Destination, connection: ConnectionOptions, clo
         body,
         timeoutMs,
         signal,
-        isReplyCut: true, // send-request.3
+        isReplyCut: true,
       });
-      const outcome = toOutcome(reply.status, "", reply.headers["retry-after"], clock.now()); // send-request.2
+      const outcome = toOutcome(reply.status, "", reply.headers["retry-after"], clock.now());
       if (outcome.kind !== "sent") return outcome;
       const partial = readPartialSuccess(reply.bytes, reply.headers["content-type"], Object.values(headers));
       return { kind: "sent", partial };
@@ -119,7 +119,6 @@ function httpSender(destination: Destination, connection: ConnectionOptions, clo
   };
 }
 
-/** send-request.1. */
 export function isJoinable(one: Pick<ForwardRequest, "format" | "signal">, other: typeof one): boolean {
   return one.format === "protobuf" && other.format === "protobuf" && one.signal === other.signal;
 }

@@ -2,11 +2,11 @@
 // with the attributes of the GenAI conventions.
 // Invariants:
 //   - The rules of a destination see what the rules of the file left, and can only remove more of it.
-//   shape-request.2. Fails closed: a request that cannot be shaped is not sent.
-//   shape-request.3. Redaction comes before and after normalization: rules for the sender's names and rules for the names of
-//        the conventions both hold.
-//   shape-request.4. Sampling draws as the sampler does: a destination with a rate up to the backend's gets no trace that the
-//        backend does not keep.
+//   - Fails closed: a request that cannot be shaped is not sent.
+//   - Redaction comes before and after normalization: rules for the sender's names and rules for the names of the
+//     conventions both hold.
+//   - Sampling draws as the sampler does: a destination with a rate up to the backend's gets no trace that the backend
+//     does not keep.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { classifyRecord } from "../logs/record-kinds.ts";
 import { createNormalizer, type NormalizeSpan } from "../normalize/normalize-span.ts";
@@ -27,7 +27,7 @@ export interface ShapedRequest {
   readonly body: Buffer;
 }
 
-/** null: nothing is left of it. @throws {Error} when it cannot be shaped (shape-request.2) */
+/** null: nothing is left of it. @throws {Error} when it cannot be shaped */
 export type ShapeRequest = (request: ForwardRequest) => Promise<ShapedRequest | null>;
 
 interface Shaping {
@@ -68,7 +68,7 @@ export function createShaper(destination: Destination, options: RedactorOptions)
     if (!rewrites && (protocol === "http" || request.format === "protobuf")) return { format: request.format, body };
     const made = await rewritten(shaping, request, body);
     if (made === null || normalize === undefined) return made;
-    return { ...made, body: await redacted(shaping, request, made) }; // shape-request.3
+    return { ...made, body: await redacted(shaping, request, made) };
   };
 }
 
@@ -127,7 +127,7 @@ type Verdict = "kept" | "left out" | "not its trace";
 
 function judge({ destination, translate }: Shaping, request: ForwardRequest, span: Span): Verdict {
   const { drop, only, projects, sample } = destination;
-  if (sample !== undefined && drawTrace(span.traceId) >= sample.rate) return "not its trace"; // shape-request.4
+  if (sample !== undefined && drawTrace(span.traceId) >= sample.rate) return "not its trace";
   if (drop === undefined && only === undefined && projects === undefined) return "kept";
   const { content } = translate(span, buildContext(request));
   if (content === null) return "left out";

@@ -1,7 +1,7 @@
 // Key limits: rate and daily quota of each API key, in memory, for all transports and signals.
 // Invariants:
 //   key-limits.1. A key is the API key alone: another X-Tenant-Id gives no further quota.
-//   key-limits.2. take() decides and counts in one step, so concurrent requests cannot pass one limit together.
+//   - take() decides and counts in one step, so concurrent requests cannot pass one limit together.
 //   key-limits.3. Every listed key keeps its state, and KEYS_MAX others. Those with the least usage of the day go first:
 //        invented keys do not take the place of a key at its quota.
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -92,7 +92,7 @@ export function createKeyLimits(
     const state = findState(tenant, now);
     const over = overLimit(state.usage, state.limit, now);
     if (over === null) {
-      if (amount !== null) state.usage = charged(state.usage, amount); // key-limits.2
+      if (amount !== null) state.usage = charged(state.usage, amount);
       return null;
     }
     refused[over.reason]++;

@@ -6,11 +6,10 @@
 //   - Every record that is passed to add() joins a span, becomes part of a run, counts as not stored, or
 //     repeats one that did. Its origin goes with it, so that its mark in the spool is set when that run is safe; a
 //     repeated one needs no wait.
-//   join-records.2. A span joins only records of its own tenant: the key of both has it.
-//   join-records.3. No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its
-//        records become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the
-//        span.
-//   join-records.4. Memory is bounded. At a limit the oldest records stop waiting, and spans leave reach (span-reach.ts).
+//   - A span joins only records of its own tenant: the key of both has it.
+//   - No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its records become one
+//     child of that span: nothing that was acknowledged is dropped, and nothing overwrites the span.
+//   - Memory is bounded. At a limit the oldest records stop waiting, and spans leave reach (span-reach.ts).
 //   join-records.5. Without log records a span costs a few comparisons, and only calls of models, tools and agents that
 //        lack inputs or outputs are kept in reach: their content may come as a record. A tenant's first record keeps all
 //        of its later spans in reach, however long it sends none. (All spans without content would take a tenth of the
@@ -121,7 +120,7 @@ export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJo
       if (table.waiting.size === 0 && reach.joinedSpans() === 0 && past.isEmpty()) return null; // join-records.5
       const key = buildJoinKey(tenantId, span.traceId, span.spanId);
       const claimed = take(state, key, span);
-      return claimed === null && !isReplay && past.hasJoined(key) ? "repeated" : claimed; // past-records.2
+      return claimed === null && !isReplay && past.hasJoined(key) ? "repeated" : claimed;
     },
     keep(kept) {
       keep(state, kept);
@@ -168,7 +167,7 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): "taken"
     return "taken";
   }
   noteSender(state, tenantId);
-  const key = buildJoinKey(tenantId, record.traceId, record.spanId); // join-records.2
+  const key = buildJoinKey(tenantId, record.traceId, record.spanId);
   const reachable = reach.find(key);
   if (reachable === undefined || !ports.isKnown(tenantId, record.traceId, record.spanId))
     return addToWaiting(state, { key, held, context, seen: reachable?.seen ?? seenBefore(state, key, held) });
@@ -178,7 +177,6 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): "taken"
   return "taken";
 }
 
-/** past-records.1. */
 function seenBefore({ past }: Joining, key: string, { origin }: HeldRecord): SeenRecords {
   return (origin?.request.isReplay === true ? undefined : past.findSeen(key)) ?? new Map();
 }
@@ -202,7 +200,7 @@ function addToWaiting(state: Joining, { key, held, context, seen }: EarlyRecord)
   while (table.waitingBytes > limits.waitingBytesMax || table.waiting.size > limits.spansMax) {
     const oldest = table.waiting.values().next().value;
     if (oldest === undefined) break;
-    release(state, oldest); // join-records.4
+    release(state, oldest);
   }
   planSweep(state);
   return "taken";
@@ -227,7 +225,7 @@ function keep({ limits, ports, reach }: Joining, { content, context, span, claim
   const isBare = claimed === null && isBareCall(content);
   const records = { joined: claimed?.events ?? [], fresh: [], seen: claimed?.seen ?? new Map() };
   reach.add({ key, span, context, isBare, ...records, sinceMs, bytes });
-  reach.trim(sinceMs); // join-records.4
+  reach.trim(sinceMs);
 }
 
 function settle(state: Joining): void {
@@ -252,7 +250,7 @@ function settle(state: Joining): void {
   state.fresh.clear();
 }
 
-/** Ends the wait of these records (join-records.3). */
+/** Ends the wait of these records. */
 function release(state: Joining, waiting: WaitingRecords): void {
   removeWaiting(state.table, waiting);
   emitChild(state.ports.emit, waiting.held, waiting.context);

@@ -1,5 +1,5 @@
-// Join table: the records that wait for their span, bounded by number and by bytes; rules join-records.3 and
-// join-records.4 (join-records.ts). The spans that records may still complete are in span-reach.ts.
+// Join table: the records that wait for their span, bounded by number and by bytes (rules: join-records.ts).
+// The spans that records may still complete are in span-reach.ts.
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 import type { SpanOrigin } from "../shared/span-origin.ts";

@@ -1,9 +1,8 @@
 // Past records: the log records that an earlier process joined, from the tree log. A request that its sender repeats after
 // a restart has them again.
 // Invariants:
-//   past-records.1. Only new requests are compared: a replay of the spool has records whose run was not safe.
-//   past-records.2. A span whose records joined it before is a repeat itself: without them it would amend its run to
-//        less.
+//   - Only new requests are compared: a replay of the spool has records whose run was not safe.
+//   - A span whose records joined it before is a repeat itself: without them it would amend its run to less.
 //   - At most `spansMax` spans, the newest; the tree log keeps records for SPAN_TTL.
 import { CHILD } from "./emit-records.ts";
 import { type JoinLimits, buildJoinKey } from "./join-table.ts";

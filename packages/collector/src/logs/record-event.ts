@@ -2,7 +2,7 @@
 // Invariants:
 //   - Nothing of a record is lost: body, severity, and what its span lacks of its scope and its resource
 //     stay beside its attributes (record-origin.ts).
-//   record-event.2. Ids come from a hash of the content: a repeated record is a duplicate, on every machine.
+//   - Ids come from a hash of the content: a repeated record is a duplicate, on every machine.
 import { hash } from "node:crypto";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
@@ -13,7 +13,7 @@ import { type AddedAttribute, listOriginAttributes, listSeverity } from "./recor
 
 /** Attribute in which event spans carry a whole body; the translator reads it (span-events.ts). */
 const BODY = "gen_ai.event.content";
-/** Its attributes complete those of the span (span-events.3). */
+/** Its attributes complete those of the span. */
 const DETAILS = "gen_ai.client.inference.operation.details";
 
 /** `span` is the one that the event is part of. */
@@ -93,7 +93,6 @@ export function spanOfRecords(records: readonly [LogRecord, ...LogRecord[]], ten
   });
 }
 
-/** record-event.2. */
 export function hashParts(parts: readonly string[], hexDigits: number): string {
   return hash("sha256", parts.join("\u0000"), "hex").slice(0, hexDigits);
 }

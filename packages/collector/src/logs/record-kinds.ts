@@ -2,7 +2,7 @@
 // lines of a program belong elsewhere, and count as not stored.
 // Invariants:
 //   - The kind depends on the record alone: a replay from the spool decides the same.
-//   record-kinds.2. A chunk of a stream has no content and no tokens of its own; it is not stored.
+//   - A chunk of a stream has no content and no tokens of its own; it is not stored.
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 
@@ -26,7 +26,7 @@ export function classifyRecord(record: LogRecord): RecordKind {
   }
   if (record.spanId !== "" && (name === "exception" || isExchange(record))) return "event";
   if (!SESSION.test(name)) return "other";
-  if (CHUNKS.test(name) && !LAST_CHUNK.test(readRecordText(record, "event.kind"))) return "other"; // record-kinds.2
+  if (CHUNKS.test(name) && !LAST_CHUNK.test(readRecordText(record, "event.kind"))) return "other";
   return record.spanId === "" && findSession(record) === "" ? "other" : "session";
 }
 

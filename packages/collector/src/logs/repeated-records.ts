@@ -15,7 +15,7 @@ interface SeenRecord {
 /** The records of one span, waiting or joined, by their print. */
 export type SeenRecords = Map<string, SeenRecord>;
 
-/** A span with more records forgets those before: they are in children of it (join-records.4). */
+/** A span with more records forgets those before: they are in children of it. */
 const SEEN_MAX = 8_192;
 
 export function writePrint(record: LogRecord): string {

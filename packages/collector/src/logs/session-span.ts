@@ -1,9 +1,9 @@
 // Session span: an event of a coding agent as a span of its own.
 // Invariants:
-//   session-span.1. Events of one prompt share a trace; without a prompt id, those of one session. None names a parent:
-//        the first to arrive becomes the root, the others its children (trace-tree.3).
-//   session-span.2. A record that names a span becomes a child of it.
-//   session-span.3. An event is written at its end: its duration lies before it.
+//   - Events of one prompt share a trace; without a prompt id, those of one session. None names a parent: the first to
+//     arrive becomes the root, the others its children.
+//   - A record that names a span becomes a child of it.
+//   - An event is written at its end: its duration lies before it.
 import { plusSeconds } from "../shared/rfc3339.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, Span, UnixNano } from "../otlp/span.ts";
@@ -25,7 +25,7 @@ export function spanOfSession(record: LogRecord, tenantId: string): Span {
   return spanFor(record, {
     traceId,
     spanId: hashParts([traceId, record.spanId, fingerprintRecord(record)], 16),
-    parentSpanId: record.spanId, // session-span.2
+    parentSpanId: record.spanId,
     name: rule.span ?? name,
     start: findStart(record),
     end: record.time,
@@ -36,7 +36,7 @@ export function spanOfSession(record: LogRecord, tenantId: string): Span {
   });
 }
 
-/** session-span.1. The sender is part of it: two agents may use the same ids. */
+/** The sender is part of it: two agents may use the same ids. */
 function deriveTrace(record: LogRecord, name: string, tenantId: string): string {
   const prompt = readRecordText(record, "prompt.id") || readRecordText(record, "prompt_id");
   return hashParts([tenantId, name.slice(0, name.indexOf(".")), findSession(record), prompt], 32);
@@ -52,7 +52,6 @@ function buildAttributes(record: LogRecord, name: string, rule: SessionRule): At
   return extended({ keys, values: attributes.values }, added);
 }
 
-/** session-span.3. */
 function findStart(record: LogRecord): UnixNano {
   const given = findValue(record, "duration_ms");
   const ms = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;

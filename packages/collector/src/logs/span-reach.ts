@@ -1,4 +1,4 @@
-// Span reach: the spans that have arrived, and that later records may still complete (join-records.4).
+// Span reach: the spans that have arrived, and that later records may still complete.
 // Invariants:
 //   span-reach.1. Bounded by time (`spanTtlMs`), by bytes and by number. At a bound, spans with content leave before model
 //        calls without content, whose content may still come as a record. A quarter of the bounds remains for spans with

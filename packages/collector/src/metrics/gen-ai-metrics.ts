@@ -1,10 +1,10 @@
 // GenAI metrics: tokens, durations and costs of the runs that go to the backend, under the names and with the buckets of
 // OpenTelemetry's GenAI conventions, as Prometheus writes them.
 // Invariants:
-//   gen-ai-metrics.1. Senders choose models, providers and projects, so their number has a bound: beyond SERIES_MAX sets of
-//        labels, a new one counts under `other`. A label has at most LABEL_CHARS_MAX characters.
-//   gen-ai-metrics.2. A run that is sent again with more content counts once for each of tokens, duration and cost.
-//   gen-ai-metrics.3. Only model calls have tokens and costs: those of an agent are a sum over its calls.
+//   - Senders choose models, providers and projects, so their number has a bound: beyond SERIES_MAX sets of labels, a
+//     new one counts under `other`. A label has at most LABEL_CHARS_MAX characters.
+//   - A run that is sent again with more content counts once for each of tokens, duration and cost.
+//   - Only model calls have tokens and costs: those of an agent are a sum over its calls.
 import { Counter, type Registry } from "prom-client";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Bins, countedHistogram, createBins, observe } from "./counted-histogram.ts";
@@ -77,7 +77,7 @@ export function createGenAiMetrics(registry: Registry, prices: Prices): GenAiMet
       const call = readCall(run);
       if (call === null) return 0;
       const series = find(call.labels);
-      const byTable = call.reported === null && call.tokens !== null ? prices.cost(call.model, call.tokens) : null; // prices.1
+      const byTable = call.reported === null && call.tokens !== null ? prices.cost(call.model, call.tokens) : null;
       const usd = call.reported ?? byTable;
       const before = counted(run, DURATION | (call.tokens === null ? 0 : TOKENS) | (usd === null ? 0 : COST));
       if ((before & DURATION) === 0) observe(series.seconds, SECOND_BUCKETS, call.seconds);
@@ -108,7 +108,6 @@ function registerCosts(registry: Registry, all: readonly Series[]): void {
   registry.registerMetric(cost);
 }
 
-/** gen-ai-metrics.1. */
 function createFinder(all: Series[]): (labels: Labels) => Series {
   const known = new Map<string, Series>();
   const add = (labels: Labels): Series => {
@@ -129,7 +128,7 @@ function createFinder(all: Series[]): (labels: Labels) => Series {
   };
 }
 
-/** gen-ai-metrics.2: returns the parts of a run that have counted before, and notes the new ones. */
+/** Returns the parts of a run that have counted before, and notes the new ones. */
 function createCounted(): (run: TraceRun, parts: number) => number {
   let [counted, older] = [new Map<string, number>(), new Map<string, number>()];
   return ({ amends, id }, parts) => {
@@ -179,7 +178,7 @@ function readCall({ content }: TraceRun): Call | null {
   const operation = OPERATIONS.has(call.operation) ? call.operation : byType;
   if (operation === undefined) return null;
   const model = asLabel(call.model);
-  const isCall = runType === "llm" || runType === "embedding"; // gen-ai-metrics.3
+  const isCall = runType === "llm" || runType === "embedding";
   const used = isCall ? call.usage : null;
   return {
     labels: {

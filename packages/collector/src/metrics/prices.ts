@@ -1,5 +1,5 @@
 // Prices: what a million tokens of a model cost, from PRICES_FILE, read and checked at start.
-// Invariant prices.1: a cost that a sender reports counts as it is; the table is for calls without one.
+// Invariant: a cost that a sender reports counts as it is; the table is for calls without one.
 import { z } from "zod";
 import { readOperatorFile } from "../shared/operator-file.ts";
 import { matchesGlob } from "../redact/path-pattern.ts";

@@ -1,10 +1,10 @@
 // Normalize span: a span of any sender → the same span in the newest attributes of OpenTelemetry's GenAI conventions: the
 // facts of its run are written back, and the attributes and events that they came from go.
 // Invariants:
-//   normalize-span.1. Translated again, the span gives the same run. A group of facts that the conventions cannot hold keeps
-//        the sender's attributes; a span for which nothing else helps stays as it came.
+//   - Translated again, the span gives the same run. A group of facts that the conventions cannot hold keeps the
+//     sender's attributes; a span for which nothing else helps stays as it came.
 //   - What no rule reads stays, and so do names, times, status and links.
-//   normalize-span.3. A span that is not about generative AI stays as it came.
+//   - A span that is not about generative AI stays as it came.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
@@ -27,14 +27,14 @@ export function createNormalizer(): NormalizeSpan {
   };
   return (span) => {
     const before = read(span);
-    if (before === null) return span; // normalize-span.3
+    if (before === null) return span;
     let groups: readonly Group[] = GROUPS;
     for (let tries = 0; tries < TRIES_MAX && groups.length > 0; tries++) {
       const made = rewrite(span, before, groups);
       const after = read(made);
       const wrong = after === null ? GROUPS : changedGroups(before.run, after.run);
       if (wrong.length === 0) return made;
-      groups = groups.filter((group) => !wrong.includes(group)); // normalize-span.1
+      groups = groups.filter((group) => !wrong.includes(group));
     }
     return span;
   };

@@ -1,10 +1,9 @@
 // Decoded: the result and the errors of both readers (protobuf, JSON). Invariants:
-//   decoded.1. An item that is malformed, and a span without usable ids, count as `rejected`; the others stay. What should
-//        hold items and is malformed counts as one, and each item under a malformed resource or scope by itself.
-//   decoded.2. Unreadable bytes, and another signal than that of the path, throw a DecodeError: the whole request is
-//        refused.
-//   decoded.3. The length of a body bounds its memory: lists have fixed maxima (the rest counts as dropped), and more
-//        nested values than `valuesMax(bytes)` refuse the request.
+//   - An item that is malformed, and a span without usable ids, count as `rejected`; the others stay. What should hold
+//     items and is malformed counts as one, and each item under a malformed resource or scope by itself.
+//   - Unreadable bytes, and another signal than that of the path, throw a DecodeError: the whole request is refused.
+//   - The length of a body bounds its memory: lists have fixed maxima (the rest counts as dropped), and more nested
+//     values than `valuesMax(bytes)` refuse the request.
 import type { LogRecord } from "./log-record.ts";
 import type { Span } from "./span.ts";
 

@@ -1,7 +1,7 @@
 // Ids in JSON: the protocol says hex, plain protobuf JSON says base64, and some senders put hex text into base64.
 // Invariants:
-//   json-ids.1. The length of a text decides its encoding, never its alphabet: hex text is valid base64 too.
-//   json-ids.2. Anything else, and all zero, is no id.
+//   - The length of a text decides its encoding, never its alphabet: hex text is valid base64 too.
+//   - Anything else, and all zero, is no id.
 import { isZeroId } from "./decoded.ts";
 
 /** → 32 hex digits, or "". */

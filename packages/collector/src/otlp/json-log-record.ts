@@ -1,4 +1,4 @@
-// One LogRecord of the JSON reader. Invariants: json-values.1–3, json-ids.1–2; ids are optional.
+// One LogRecord of the JSON reader. Invariants: those of json-values.ts and json-ids.ts; ids are optional.
 import { MalformedItem } from "./decoded.ts";
 import { readSpanId, readTraceId } from "./json-ids.ts";
 import {

@@ -3,8 +3,8 @@
 // range of each item (the reader parses one span or log record at a time and yields in between), and finds bare
 // integers of 16 digits and more (the reader quotes them to keep every digit). It does not check syntax: JSON.parse
 // reads every byte afterwards, in an item or in the skeleton. Invariants:
-//   json-scan.1. skeleton ∪ items = body: JSON.parse reads every byte.
-//   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; the body's length bounds the containers (decoded.3).
+//   - skeleton ∪ items = body: JSON.parse reads every byte.
+//   - Nothing nests deeper than JSON_DEPTH_MAX; the body's length bounds the containers.
 import { randomUUID } from "node:crypto";
 import { DecodeError, DEPTH_MAX, type Signal, valuesMax } from "./decoded.ts";
 
@@ -91,8 +91,8 @@ export function* scanJson(
       at = end;
     } else if (byte === 0x7b || byte === 0x5b) {
       depth++;
-      if (depth > JSON_DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // json-scan.2
-      if (--containers < 0) throw new DecodeError("the request holds too many values for its size"); // json-scan.2
+      if (depth > JSON_DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`);
+      if (--containers < 0) throw new DecodeError("the request holds too many values for its size");
       if (depth <= ITEMS_DEPTH) {
         if (byte === 0x5b) arrays |= 1 << depth;
         else arrays &= ~(1 << depth);
@@ -140,7 +140,7 @@ function isItemKey(b: Buffer, start: number, end: number, keys: readonly Buffer[
 
 /**
  * The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses
- * (json-scan.1).
+ *.
  */
 function closeGroup(b: Buffer, group: ByteRange[], start: number, end: number): void {
   if (group.length === 0 && b.toString("latin1", start, end).trim() === "") return;

@@ -1,12 +1,11 @@
 // Values of the JSON reader: whole numbers, times, enums, AnyValue, attribute lists, with the leniency that senders
 // need.
 // Invariants:
-//   json-values.1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high},
-//        an exponent.
-//   json-values.2. null is absent; an unknown enum name is 0; a key never becomes a property name (span.3).
-//   json-values.4. What is no attribute, or no value, throws a MalformedItem: its item counts as rejected (decoded.1). A
-//        scalar of another type than its name says is kept.
-//   json-values.3. A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
+//   - A whole number is exact in every form it may have: digits in a string, a bare number, {low, high}, an exponent.
+//   - null is absent; an unknown enum name is 0; a key never becomes a property name.
+//   - What is no attribute, or no value, throws a MalformedItem: its item counts as rejected. A scalar of another type
+//     than its name says is kept.
+//   - A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
 import { ATTRIBUTES_MAX, MalformedItem } from "./decoded.ts";
 import {
   type Attributes,
@@ -55,12 +54,11 @@ export function decodeText(value: unknown): string {
   return typeof value === "string" ? wellFormed(value) : "";
 }
 
-/** json-values.3. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** json-values.1. null: not a whole number. */
+/** null: not a whole number. */
 function wholeNumber(value: unknown): bigint | null {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : null;
@@ -106,7 +104,7 @@ export function readAttributes(value: unknown): { readonly attributes: Attribute
   const values: AttributeValue[] = [];
   for (const item of items) {
     if (keys.length === ATTRIBUTES_MAX) break;
-    if (!isFields(item) || !isKey(item["key"])) throw new MalformedItem("malformed: one of its attributes has no key"); // json-values.4
+    if (!isFields(item) || !isKey(item["key"])) throw new MalformedItem("malformed: one of its attributes has no key");
     keys.push(decodeText(item["key"]));
     values.push(readAnyValue(item["value"]));
   }
@@ -133,7 +131,7 @@ function plainValue(value: unknown): AttributeValue {
   if (typeof value === "boolean" || typeof value === "number") return value;
   if (value === undefined || value === null) return null;
   if (Array.isArray(value)) return value.map(readAnyValue);
-  throw new MalformedItem("malformed: the value of one of its attributes"); // json-values.4
+  throw new MalformedItem("malformed: the value of one of its attributes");
 }
 
 /** @throws {MalformedItem} */

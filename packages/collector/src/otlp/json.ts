@@ -1,8 +1,8 @@
 // JSON reader: request text → spans or log records. Takes the protocol's form (hex ids, numbered enums, nanoseconds in
 // strings) and the protobuf-JSON form (base64 ids, enum names, bare numbers), and distinguishes them field by field.
 // Invariants:
-//   - The same trace in either form, or in protobuf, gives the same spans (span.1–3).
-//   json.2. The reader is a generator: between two slices the caller may yield to other requests.
+//   - The same trace in either form, or in protobuf, gives the same spans (span.ts).
+//   - The reader is a generator: between two slices the caller may yield to other requests.
 //   - The reader ignores unknown fields; the last of several equal keys counts.
 import { isUtf8 } from "node:buffer";
 import {
@@ -45,7 +45,7 @@ const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSU
 );
 const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"];
 
-/** Yields between slices (json.2). @throws {DecodeError} */
+/** Yields between slices. @throws {DecodeError} */
 export function* readJson(given: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
   const body = skipMark(given);
   if (!isUtf8(body)) throw new DecodeError(NOT_UTF8);
@@ -64,7 +64,7 @@ export function* readJson(given: Buffer, signal: Signal = "traces"): Generator<u
       else records.push(readLogRecord(found));
     } catch (error) {
       if (!(error instanceof MalformedItem)) throw error;
-      rejected++; // decoded.1
+      rejected++;
       reason ||= error.message;
     }
     sliceBytes += found.bytes;
@@ -124,7 +124,7 @@ const OTHER_SIGNALS: readonly (readonly [signal: string, names: Names, hint: str
 function refuseOtherSignals(root: Fields, signal: Signal): void {
   if (findFirst(root, NAMES[signal].resources) !== undefined) return;
   for (const [other, names, hint] of OTHER_SIGNALS)
-    if (other !== signal && findFirst(root, names) !== undefined) throw new DecodeError(hint); // decoded.2
+    if (other !== signal && findFirst(root, names) !== undefined) throw new DecodeError(hint);
 }
 
 function findFirst(fields: Fields, names: Names): unknown {
@@ -219,7 +219,7 @@ function readSpan({ item: value, resource, scope }: FoundItem): Span {
   if (!isFields(value)) throw new MalformedItem("malformed: a span is no object");
   const traceId = readTraceId(member(value, "traceId", "trace_id"));
   const spanId = readSpanId(member(value, "spanId", "span_id"));
-  if (traceId === "" || spanId === "") throw new MalformedItem(BAD_IDS); // decoded.1
+  if (traceId === "" || spanId === "") throw new MalformedItem(BAD_IDS);
   const parent = member(value, "parentSpanId", "parent_span_id");
   const { attributes, dropped } = readAttributes(value["attributes"]);
   const events = readObjects(value["events"], "events");

@@ -1,4 +1,4 @@
-// Log record: one OTLP LogRecord, the result of both decoders. Invariants: span.1–3 (span.ts), with one difference: the
+// Log record: one OTLP LogRecord, the result of both decoders. Invariants: those of span.ts, with one difference: the
 // ids of a log record are optional.
 import type { Attributes, AttributeValue, Resource, Scope, UnixNano } from "./span.ts";
 

@@ -1,6 +1,6 @@
-// One LogRecord message of the protobuf reader. Invariants: decoded.3 (lists have maxima, each record spends a value),
-// and
-//   protobuf-log-record.1. A record without usable ids has "" for both: ids are optional.
+// One LogRecord message of the protobuf reader. Invariants:
+//   - Lists have maxima, and each record spends a value (decoded.ts).
+//   - A record without usable ids has "" for both: ids are optional.
 import { isZeroId } from "./decoded.ts";
 import { type LogRecord, nameOfEvent, SEVERITY_MAX } from "./log-record.ts";
 import {
@@ -59,7 +59,7 @@ export function readLogRecord(c: Cursor, end: number, resource: Resource, scope:
   if (isSpan) return null;
   const hasIds = traceId.length === 32 && spanId.length === 16 && !isZeroId(traceId) && !isZeroId(spanId);
   return {
-    traceId: hasIds ? traceId : "", // protobuf-log-record.1
+    traceId: hasIds ? traceId : "",
     spanId: hasIds ? spanId : "",
     name: nameOfEvent(name, attributes),
     time: time.sec === 0 && time.nano === 0 ? observed : time,

@@ -1,9 +1,7 @@
 // Wire: the protobuf primitives that the OTLP reader needs, on a cursor over the body.
 // Invariants:
-//   protobuf-reader.1. The reader stays inside the current message; a field that overruns its message refuses the
-//        request.
-//   protobuf-reader.2. The reader skips unknown fields and unexpected wire types, as the encoding requires, and refuses
-//        groups.
+//   - The reader stays inside the current message; a field that overruns its message refuses the request.
+//   - The reader skips unknown fields and unexpected wire types, as the encoding requires, and refuses groups.
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "./decoded.ts";
 import { type UnixNano, unixNanoOfHalves } from "./span.ts";
@@ -11,10 +9,10 @@ import { type UnixNano, unixNanoOfHalves } from "./span.ts";
 export interface Cursor {
   readonly b: Buffer;
   pos: number;
-  /** Remaining number of values (decoded.3). */
+  /** Remaining number of values. */
   values: number;
   repairedTexts: number;
-  /** Known fields that had another wire type than theirs: the item with them counts as rejected (decoded.1). */
+  /** Known fields that had another wire type than theirs: the item with them counts as rejected. */
   misfits: number;
 }
 
@@ -50,7 +48,7 @@ export function varint(c: Cursor): number {
   throw new DecodeError("a number takes more than ten bytes");
 }
 
-/** Length of a nested field → its end, inside `limit` (protobuf-reader.1). */
+/** Length of a nested field → its end, inside `limit`. */
 export function fieldEnd(c: Cursor, limit: number): number {
   const length = varint(c);
   const end = length + c.pos;
@@ -75,7 +73,7 @@ export function skip(c: Cursor, tag: number, limit: number, known = 0): void {
   else if (wire === 1) c.pos += 8;
   else if (wire === 2) c.pos = fieldEnd(c, limit);
   else if (wire === 5) c.pos += 4;
-  else throw new DecodeError(`wire type ${wire} is not supported`); // protobuf-reader.2
+  else throw new DecodeError(`wire type ${wire} is not supported`);
   if (c.pos > limit) throw truncated();
 }
 
@@ -170,7 +168,7 @@ export function int64(c: Cursor): number | bigint {
   return Number.isSafeInteger(short) ? short : signed;
 }
 
-/** @throws {DecodeError} when the body holds more values than its length allows (decoded.3). */
+/** @throws {DecodeError} when the body holds more values than its length allows. */
 export function spendValue(c: Cursor): void {
   if (--c.values < 0) throw new DecodeError("the request holds too many values for its size");
 }

@@ -1,5 +1,5 @@
-// One Span message of the protobuf reader, with its events, links and status. Invariants: decoded.1 (a span without ids
-// counts as rejected), decoded.3 (lists have maxima, the rest counts as dropped).
+// One Span message of the protobuf reader, with its events, links and status. Invariants: a span without ids
+// counts as rejected; lists have maxima, and the rest counts as dropped (decoded.ts).
 import { EVENTS_MAX, isZeroId, LINKS_MAX } from "./decoded.ts";
 import { attribute, newList } from "./protobuf-values.ts";
 import { NO_TIME, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";

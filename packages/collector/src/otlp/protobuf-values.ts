@@ -1,6 +1,6 @@
 // Values of the protobuf reader: AnyValue, KeyValue and the lists made of them.
 // Invariants:
-//   protobuf-values.3. Recursion ends at DEPTH_MAX; the length of the body bounds its values (decoded.3).
+//   - Recursion ends at DEPTH_MAX; the length of the body bounds its values.
 import { ATTRIBUTES_MAX, DecodeError, DEPTH_MAX } from "./decoded.ts";
 import type { Attributes, AttributeValue } from "./span.ts";
 import {
@@ -59,7 +59,7 @@ function keyValue(c: Cursor, end: number, list: AttributeList, depth: number): v
 }
 
 export function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
-  if (depth > DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // protobuf-values.3
+  if (depth > DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`);
   let value: AttributeValue = null;
   while (c.pos < end) {
     const tag = varint(c);

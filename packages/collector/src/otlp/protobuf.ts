@@ -1,8 +1,8 @@
 // Protobuf reader: ExportTraceServiceRequest bytes → spans, or ExportLogsServiceRequest bytes → log records: the same
 // envelopes with another item. One pass, by hand: spans are the hot path, twice as fast as a reader generated from the
 // schema (measured), and without run-time code generation. Invariants:
-//   protobuf.4. The reader is a generator: between two slices of `SLICE_BYTES` the caller may yield to other requests.
-//   It also keeps protobuf-reader.1–2, protobuf-values.3 and decoded.1–3.
+//   - The reader is a generator: between two slices of `SLICE_BYTES` the caller may yield to other requests.
+//   It also keeps the rules of protobuf-reader.ts, protobuf-values.ts and decoded.ts.
 import {
   DecodeError,
   type Decoded,
@@ -30,7 +30,7 @@ interface OpenEnvelopes {
   scopeEnd: number;
 }
 
-/** Yields between slices (protobuf.4); returns the items. @throws {DecodeError} */
+/** Yields between slices; returns the items. @throws {DecodeError} */
 export function* readProtobuf(body: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
   const c: Cursor = { b: body, pos: 0, values: valuesMax(body.length), repairedTexts: 0, misfits: 0 };
   const malformed: Malformed = { envelopes: 0, items: 0, within: new Set() };
@@ -46,7 +46,7 @@ export function* readProtobuf(body: Buffer, signal: Signal = "traces"): Generato
       const tag = varint(c);
       if (tag === 18 && records !== null) {
         const record = readLogRecord(c, fieldEnd(c, open.scopeEnd), open.resource, open.scope);
-        if (record === null) throw new DecodeError(SPANS_HINT); // decoded.2
+        if (record === null) throw new DecodeError(SPANS_HINT);
         if (!isMisfit(c, malformed)) records.push(record);
       } else if (tag === 18) {
         const span = readSpan(c, fieldEnd(c, open.scopeEnd), open.resource, open.scope);
@@ -80,7 +80,7 @@ const SCOPED_FIELDS = fieldNumbers(1, 2);
 const ATTRIBUTES_OF_RESOURCE = fieldNumbers(1);
 const SCOPE_FIELDS = fieldNumbers(1, 2, 3);
 
-/** Counts of what is malformed (decoded.1). */
+/** Counts of what is malformed. */
 interface Malformed {
   envelopes: number;
   items: number;

@@ -1,9 +1,8 @@
 // Span: the result of both decoders (protobuf, JSON) and the input of translation, independent of the encoding.
 // Invariants:
-//   span.1. Ids are lower-case hex of their full length (32 and 16 digits); `parentSpanId` is "" when absent or all
-//        zero.
-//   span.2. Times and int64 values are exact. Nothing passes through a float that cannot hold it.
-//   span.3. Attribute keys are data: they are array elements, never property names of an object.
+//   - Ids are lower-case hex of their full length (32 and 16 digits); `parentSpanId` is "" when absent or all zero.
+//   - Times and int64 values are exact. Nothing passes through a float that cannot hold it.
+//   - Attribute keys are data: they are array elements, never property names of an object.
 
 /** Nanoseconds since 1970 as two exact numbers: 0 ≤ `nano` < 1e9. Cheaper than a bigint to make, compare and print. */
 export interface UnixNano {
@@ -13,7 +12,7 @@ export interface UnixNano {
 
 /**
  * One OTLP AnyValue: text, bool, double or int64, bytes, array, key/value list; `null` when all members are absent. An
- * int64 is a number while that is exact and a bigint beyond ±(2^53 − 1) (span.2). Doubles may be NaN or infinite.
+ * int64 is a number while that is exact and a bigint beyond ±(2^53 − 1). Doubles may be NaN or infinite.
  */
 export type AttributeValue =
   | string
@@ -96,7 +95,7 @@ const HALF = 4_294_967_296;
 /** The two 32-bit halves of a protobuf fixed64 (unsigned) → time. At and beyond 2^63 there is no time. */
 export function unixNanoOfHalves(high: number, low: number): UnixNano {
   if (high >= 0x8000_0000) return NO_TIME;
-  // Long division by 1e6, each step below 2^53: high = quotient · 1e6 + rest, so every digit stays (span.2).
+  // Long division by 1e6, each step below 2^53: high = quotient · 1e6 + rest, so every digit stays.
   const upper = Math.floor(high / 1_000_000);
   const middle = (high - upper * 1_000_000) * HALF + low;
   const lower = Math.floor(middle / 1_000_000);

@@ -44,7 +44,7 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
 
   async function feedQueue(): Promise<void> {
     while (hasRoom()) {
-      const request = queue.shift(); // durable-intake.2
+      const request = queue.shift();
       if (request === undefined) return;
       await feedStored(request, ports);
     }

@@ -1,8 +1,8 @@
 // Batch: collects runs of one tenant and seals the batch (… → assemble → batch → encode → upload). Invariants:
-//   batch.1. A batch holds runs of one tenant only.
-//   batch.2. A batch seals at `runsMax` runs, at `bytesMax` bytes, or `flushIntervalMs` after its first run. Each batch
-//        starts its own counts.
-//   batch.3. A batch never holds a run together with an amendment of that run: the backend could not order them.
+//   - A batch holds runs of one tenant only.
+//   - A batch seals at `runsMax` runs, at `bytesMax` bytes, or `flushIntervalMs` after its first run. Each batch starts
+//     its own counts.
+//   - A batch never holds a run together with an amendment of that run: the backend could not order them.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { createRunWriter, type RunWriter } from "../encode/multipart.ts";
 import type { SpanOrigin } from "../shared/span-origin.ts";
@@ -59,7 +59,7 @@ export function createBatcher(
       writer: createRunWriter(),
       runs: [],
       origins: [],
-      cancelTimer: ports.clock.after(limits.flushIntervalMs, () => close(batch)), // batch.2
+      cancelTimer: ports.clock.after(limits.flushIntervalMs, () => close(batch)),
     };
     open.set(tenant.id, batch);
     heldBytes += batch.writer.heldBytes();
@@ -68,9 +68,9 @@ export function createBatcher(
 
   return {
     add(run) {
-      let batch = openFor(run.tenant); // batch.1
+      let batch = openFor(run.tenant);
       if (run.amends && batch.runs.some((other) => other.id === run.id)) {
-        close(batch); // batch.3
+        close(batch);
         batch = openFor(run.tenant);
       }
       heldBytes -= batch.writer.heldBytes();
@@ -84,7 +84,7 @@ export function createBatcher(
         prints: run.span.prints,
       });
       batch.origins.push(run.span.origins);
-      if (batch.runs.length >= limits.runsMax() || batch.writer.bytes() >= limits.bytesMax()) close(batch); // batch.2
+      if (batch.runs.length >= limits.runsMax() || batch.writer.bytes() >= limits.bytesMax()) close(batch);
     },
     flush() {
       for (const batch of open.values()) close(batch);

@@ -75,7 +75,7 @@ export function createDelivery(ports: DeliveryPorts): DeliveryStep {
       queues.offer(jobs.inSpool(stored, queues.isFailing(body.tenant.id) ? null : body));
     } catch (error) {
       log.warning("batch_not_spooled", { reason: error instanceof Error ? error.message : "unknown" });
-      queues.offer(jobs.inMemory(body, origins)); // pipeline.2
+      queues.offer(jobs.inMemory(body, origins));
     } finally {
       spoolingBytes -= body.bytes.length;
     }

@@ -1,10 +1,10 @@
 // Durable intake: the intake of durable mode. Appends a request to the spool, acknowledges it, then feeds the pipeline.
 // Invariants:
-//   durable-intake.1. A request is "taken" only when it is on disk. A failed write is never "taken".
-//   durable-intake.4. A request of log records of which none is stored needs no room in the spool.
-//   durable-intake.2. Requests enter the pipeline in the order of their acceptance.
-//   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant
-//        (fair-share.ts). It always admits writes that free space (batches, marks).
+//   - A request is "taken" only when it is on disk. A failed write is never "taken".
+//   - A request of log records of which none is stored needs no room in the spool.
+//   - Requests enter the pipeline in the order of their acceptance.
+//   - The spool rejects a new request beyond its limit or beyond the share of the tenant (fair-share.ts). It always
+//     admits writes that free space (batches, marks).
 import { classifyRecord } from "../logs/record-kinds.ts";
 import { type Decoded, countItems, type Signal } from "../otlp/decoded.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
@@ -56,7 +56,7 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
   ): Promise<"taken" | "no_room" | "unwritable"> {
     if (isNothingStored(items)) return takeNothing(accounting, items);
     if (spool.failure() !== null) return "unwritable";
-    if (!hasShare(context.tenant, wire.length)) return "no_room"; // durable-intake.3
+    if (!hasShare(context.tenant, wire.length)) return "no_room";
     let stored: StoredRequest;
     try {
       stored = await spool.appendRequest({
@@ -69,7 +69,7 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
         wire,
       });
     } catch {
-      return "unwritable"; // durable-intake.1: the spool has logged the reason
+      return "unwritable"; // the spool has logged the reason
     }
     countReceived(accounting, items, signal);
     backlog.feedOrQueue(items, context, stored);
@@ -93,7 +93,6 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
   };
 }
 
-/** durable-intake.4. */
 function takeNothing(accounting: SpanAccounting, items: Decoded): "taken" {
   countReceived(accounting, items, "logs");
   accounting.records.notStored += items.records.length;

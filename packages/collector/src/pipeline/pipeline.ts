@@ -2,16 +2,16 @@
 // Invariants:
 //   - Every span passed to feed() counts as delivered, dead-lettered, lost, filtered or duplicate; every log
 //     record as joined, not stored, or with the run that it became.
-//   pipeline.2. With a spool, a run enters its tenant queue only after its batch is in the spool. A batch that the
-//        spool rejects uploads from memory, because delivery frees spool space.
+//   - With a spool, a run enters its tenant queue only after its batch is in the spool. A batch that the spool rejects
+//     uploads from memory, because delivery frees spool space.
 //   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) get their marks at once. A duplicate
 //        of a waiting span gets its mark with that span, a log record with the run that it joins, a
 //        record that repeats another at once.
-//   pipeline.4. A span that breaks translation counts as lost, with a log line. Other spans are unaffected.
+//   - A span that breaks translation counts as lost, with a log line. Other spans are unaffected.
 //   pipeline.5. A run whose place breaks a backend rule goes to the dead letters: the backend would refuse its whole
 //        batch.
-//   pipeline.7. flush() ends the wait of log records in memory mode only: in durable mode they join their span after
-//        the restart, like any record of the spool.
+//   - flush() ends the wait of log records in memory mode only: in durable mode they join their span after the restart,
+//     like any record of the spool.
 //   pipeline.6. No request blocks the event loop for longer than one slice: a large request yields between slices of
 //        spans. No quiet time of a trace ends between two slices: it is measured until the start of
 //        the oldest request that is fed in slices.
@@ -155,7 +155,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       sampler?.pause();
       if (marks === null) sampler?.drain(); // in durable mode the undecided wait on in the spool
       if (marks === null) join.drain();
-      else join.pause(); // the records wait on in the spool (pipeline.7)
+      else join.pause(); // the records wait on in the spool
       assembler.drain();
       batcher.flush();
       await sealer.settled();

@@ -46,7 +46,7 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
     for (const { request, index } of origins) marks?.requestDone(request, [index]); // pipeline.3
   }
 
-  /** pipeline.4: a defect in one span costs that span only, now and after every restart. */
+  /** A defect in one span costs that span only, now and after every restart. */
   function drop(error: unknown, own: OwnOrigin, records: CarriedRecords | null): null {
     accounting.lost.untranslatable++;
     countJoined(own, records, "run");
@@ -55,7 +55,7 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
     return null;
   }
 
-  /** `run`: one of the items stands for the run (span-accounting.3). */
+  /** `run`: one of the items stands for the run. */
   function countJoined(
     own: OwnOrigin,
     records: CarriedRecords | null,

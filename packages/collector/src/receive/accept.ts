@@ -1,12 +1,11 @@
 // Accept: one export, from its head to its acknowledgement, regardless of the transport (HTTP, gRPC).
 // Invariants:
-//   accept.1. An export is accepted only after `intake` has accepted its items; in durable mode they are on disk by
-//        then.
-//   accept.2. A defect of the collector is a transient refusal: senders retry it, and keep their items.
-//   accept.4. Redaction comes before every other step that reads the body.
-//   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded. One that is
-//        forwarded is a whole message. One whose bytes count for a quota is decompressed, so that all signals count alike.
-//   accept.5. A request of a key over its limits is refused whole: before its body is read, or when its items are counted.
+//   - An export is accepted only after `intake` has accepted its items; in durable mode they are on disk by then.
+//   - A defect of the collector is a transient refusal: senders retry it, and keep their items.
+//   - Redaction comes before every other step that reads the body.
+//   - The body of a signal that is not stored is read within the same limits, and not decoded. One that is forwarded is
+//     a whole message. One whose bytes count for a quota is decompressed, so that all signals count alike.
+//   - A request of a key over its limits is refused whole: before its body is read, or when its items are counted.
 import type { Readable } from "node:stream";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -117,7 +116,7 @@ export async function accept(accepting: Accepting, call: ExportCall): Promise<Ve
     ports.log.error("request_failed", {
       reason: error instanceof Error ? (error.stack ?? error.message) : "unknown",
     });
-    return refused("no_room", "the collector failed on this request"); // accept.2
+    return refused("no_room", "the collector failed on this request");
   } finally {
     passage.leave();
   }
@@ -133,7 +132,7 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   const { signal, stream } = call;
   const why = ports.notReady();
   if (why !== null) return refused("stopping", why);
-  const over = ports.limits?.check(tenant) ?? null; // accept.5
+  const over = ports.limits?.check(tenant) ?? null;
   if (over !== null) return refusedBy(over);
   const { contentLength } = call.head;
   const read = await readBody(stream, { bytesMax: limits.bodyBytesMax, contentLength, grow: passage.grow }, watch);
@@ -148,7 +147,7 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
     const beyond = ports.limits?.take(tenant, { items: 1, bytes }) ?? null;
     if (beyond !== null) return refusedBy(beyond);
     freeBuffer(read.body);
-    ports.onNotStored(signal); // accept.3
+    ports.onNotStored(signal);
     return { kind: "accepted", rejections: null };
   }
   const framed = call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
@@ -156,7 +155,7 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   const step = plainBody(framed, limits.decompressedBytesMax, passage);
   const plain = step instanceof Promise ? await step : step;
   const { redactor } = ports;
-  const kept = redactor === null ? plain : await redactedBody(redactor, plain, { signal, passage }); // accept.4
+  const kept = redactor === null ? plain : await redactedBody(redactor, plain, { signal, passage });
   const amount = { items: 1, bytes: kept.body.length };
   let items: Decoded | null = null;
   if (isStored(signal)) {
@@ -164,7 +163,7 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
     if ("kind" in stored) return stored;
     items = stored;
   } else {
-    checkWhole(kept.body, call.head.format); // accept.3
+    checkWhole(kept.body, call.head.format);
     const beyond = ports.limits?.take(tenant, amount) ?? null;
     if (beyond !== null) return refusedBy(beyond);
     ports.onNotStored(signal);
@@ -174,10 +173,10 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
     return refused("spool_unwritable", "the queue of the destinations cannot be written");
   }
   freeBuffer(read.body);
-  return { kind: "accepted", rejections: items }; // accept.1
+  return { kind: "accepted", rejections: items };
 }
 
-/** accept.3. @throws {DecodeError | TooLargeError} */
+/** @throws {DecodeError | TooLargeError} */
 async function bytesToCount(
   accepting: Accepting,
   { head, unframe }: ExportCall,
@@ -209,7 +208,7 @@ async function store(
   if (body !== framed && body !== wire) freeBuffer(body); // the items hold copies only
   const amount: Amount = { items: countItems(items), bytes };
   const over = ports.limits?.take(tenant, amount) ?? null;
-  if (over !== null) return refusedBy(over); // accept.5
+  if (over !== null) return refusedBy(over);
   const intakeResult = await ports.intake({ head, context, signal, wire, items });
   if (intakeResult === "taken") return items;
   ports.limits?.refund(tenant, amount);

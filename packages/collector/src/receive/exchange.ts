@@ -1,4 +1,4 @@
-// Exchange: one request of a sender and the reply to it. Rules: http-receiver.2, http-receiver.3 (http-receiver.ts).
+// Exchange: one request of a sender and the reply to it. Rules: http-receiver.ts.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   nameContentType,
@@ -35,7 +35,7 @@ export function refuse({ options, ports }: Replying, exchange: Exchange, refused
     "content-type": nameContentType(format),
     "content-length": body.length,
   };
-  if (status === 503 || status === 429) headers["retry-after"] = retryAfterSeconds; // http-receiver.3
+  if (status === 503 || status === 429) headers["retry-after"] = retryAfterSeconds;
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (!response.headersSent) response.writeHead(status, headers).end(body);
   if (!request.complete) discard(request);

@@ -1,6 +1,6 @@
 // gRPC message: the frame of one message, and the status in the trailers.
 // Invariants:
-//   grpc-message.1. One message a call: a second one, or a length that is not that of the body, refuses it.
+//   - One message a call: a second one, or a length that is not that of the body, refuses it.
 //   grpc-message.2. A refusal that a sender may repeat carries RetryInfo: without it, RESOURCE_EXHAUSTED is final.
 import { DecodeError } from "../otlp/decoded.ts";
 import { REFUSALS, type RefusalKind } from "../otlp/status.ts";
@@ -16,7 +16,7 @@ export function unframe(bytes: Buffer, head: RequestHead): FramedMessage {
   const flag = bytes.readUInt8(0);
   const length = bytes.readUInt32BE(1);
   if (length !== bytes.length - PREFIX_BYTES)
-    throw new DecodeError("the length of the message is not that of the call"); // grpc-message.1
+    throw new DecodeError("the length of the message is not that of the call");
   if (flag > 1) throw new DecodeError("the compressed flag of the message is neither 0 nor 1");
   const isPlain = flag === 0;
   if (!isPlain && head.encoding === "identity")

@@ -1,9 +1,9 @@
 // gRPC receiver: OTLP/gRPC on Node's HTTP/2, with the admission, reader and intake of HTTP (accept.ts).
 // Invariants:
-//   grpc-receiver.1. Metadata counts like the headers of HTTP; the key is checked before the body is read.
+//   - Metadata counts like the headers of HTTP; the key is checked before the body is read.
 //   - Every outcome is a gRPC status. Backpressure and limits are RESOURCE_EXHAUSTED, a collector that stops or cannot
 //     write UNAVAILABLE, both with RetryInfo (grpc-message.2).
-//   grpc-receiver.3. A call that goes wrong ends its own stream only.
+//   - A call that goes wrong ends its own stream only.
 //   grpc-receiver.5. The authority of a call is checked like the Host header (loopback-host.ts).
 //   grpc-receiver.4. A call ends soon after its reply, although its peer neither reads the reply nor ends its own message.
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
@@ -42,7 +42,7 @@ const REPLY_HEADERS = {
 
 export function createGrpcReceiver(receiver: GrpcReceiving): GrpcListener {
   return (stream, headers, rawHeaders) => {
-    stream.on("error", ignore); // grpc-receiver.3
+    stream.on("error", ignore);
     const path = headers[":path"];
     const type = headers["content-type"] ?? "";
     if (headers[":method"] !== "POST" || !/^application\/grpc(?:\+proto)?(?:;|$)/i.test(type)) {
@@ -79,7 +79,7 @@ async function exportItems(
   signal: OtlpSignal,
   rawHeaders: readonly string[],
 ): Promise<void> {
-  const head = readHead(toHttpHeaders(rawHeaders), receiver.options); // grpc-receiver.1
+  const head = readHead(toHttpHeaders(rawHeaders), receiver.options);
   if ("refusal" in head) return refuse(receiver, stream, head);
   const verdict = await accept(receiver.accepting, { signal, head, stream, unframe });
   if (verdict.kind === "gone") return;

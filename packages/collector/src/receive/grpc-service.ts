@@ -2,8 +2,8 @@
 // Invariants:
 //   grpc-service.1. A session without a call for SESSION_IDLE_MS ends, and one that never begins HTTP/2 after
 //        `prefaceMs`; a peer has at most STREAMS_MAX calls and a bounded memory. Slow calls end by the watch of accept.ts.
-//   grpc-service.2. stop() accepts no new session, sends GOAWAY to the open ones, and cuts them after `drainMs`.
-//   grpc-service.3. A fault of a session or of the listening socket never ends the process.
+//   - stop() accepts no new session, sends GOAWAY to the open ones, and cuts them after `drainMs`.
+//   - A fault of a session or of the listening socket never ends the process.
 //   grpc-service.4. Idle sessions never block new senders: at `sessionsMax` a new session replaces the one that has been
 //        idle for longest.
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
@@ -59,7 +59,7 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
           },
         });
         server.maxConnections = sessionsMax + SPARE_CONNECTIONS;
-        server.on("error", (error) => reject(new ListenError(host, port, error))); // `on`, not `once`: grpc-service.3
+        server.on("error", (error) => reject(new ListenError(host, port, error))); // `on`, not `once`
         server.on("sessionError", ignore);
         server.on("session", sessions.add);
         server.on("stream", (stream, headers, _flags, rawHeaders) => {
@@ -76,7 +76,7 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
         if (running === null) return resolve();
         const server = running;
         running = null;
-        const cut = setTimeout(() => sessions.cut(), drainMs); // grpc-service.2
+        const cut = setTimeout(() => sessions.cut(), drainMs);
         server.close(() => {
           clearTimeout(cut);
           resolve();
@@ -104,7 +104,7 @@ function trackSessions(limits: { readonly prefaceMs: number; readonly sessionsMa
   const sessions = new Map<ServerHttp2Session, number>();
   return {
     add(session) {
-      session.on("error", ignore); // grpc-service.3
+      session.on("error", ignore);
       if (sessions.size >= limits.sessionsMax) {
         const idle = [...sessions].find(([, calls]) => calls === 0)?.[0]; // grpc-service.4
         if (idle === undefined) return session.destroy();

@@ -1,14 +1,14 @@
 // HTTP receiver: routes and limits (receive → decode → translate → assemble → batch → encode → upload). Replies are in
 // exchange.ts.
 // Invariants:
-//   http-receiver.1. The receiver checks the key before it reads the body.
-//   http-receiver.2. It replies 2xx only to an export that accept.ts has accepted (accept.1).
-//   http-receiver.3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause
-//        has Retry-After: 503, and 429 for a key over its limits.
-//   http-receiver.4. /live and /ready need no key. /live reports that the event loop runs; /ready that the receiver
-//        accepts new spans, and that no acknowledged span is at risk.
-//   http-receiver.5. It refuses pages of other sites unless CORS_ALLOW_ORIGINS has their origin, and on loopback
-//        foreign Host headers (loopback-host.ts).
+//   - The receiver checks the key before it reads the body.
+//   - It replies 2xx only to an export that accept.ts has accepted.
+//   - Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause has Retry-After:
+//     503, and 429 for a key over its limits.
+//   - /live and /ready need no key. /live reports that the event loop runs; /ready that the receiver accepts new spans,
+//     and that no acknowledged span is at risk.
+//   - It refuses pages of other sites unless CORS_ALLOW_ORIGINS has their origin, and on loopback foreign Host headers
+//     (loopback-host.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { checkHost, checkSite, type HostRules } from "@holdpoint/base/http/server/loopback-host.ts";
@@ -52,7 +52,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     const path = mark < 0 ? url : url.slice(0, mark);
     response.on("error", ignore);
     const exchange: Exchange = { request, response, format: "json" };
-    const stranger = findStranger(request, options); // http-receiver.5
+    const stranger = findStranger(request, options);
     if (stranger !== null) return refuseAs(receiver, exchange, ...stranger);
     const signal = SIGNAL_OF_PATH.get(path);
     if (signal === undefined) onOther(receiver, exchange, path);
@@ -70,7 +70,7 @@ function onSignal(receiver: Receiving, exchange: Exchange, signal: OtlpSignal): 
   }
 }
 
-/** A refusal before the head is read: in the encoding that its Content-Type declares (http-receiver.3). */
+/** A refusal before the head is read: in the encoding that its Content-Type declares. */
 function refuseAs(receiver: Receiving, exchange: Exchange, kind: RefusalKind, message: string): void {
   exchange.format = readFormat(exchange.request.headers["content-type"] ?? "") ?? "json";
   refuse(receiver, exchange, { refusal: kind, message });
@@ -81,7 +81,7 @@ function onOther(receiver: Receiving, exchange: Exchange, path: string): void {
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (isRead && path === "/live") return sendText(response, 200, "live\n");
   if (isRead && path === "/ready") {
-    const why = receiver.ports.notReady() ?? receiver.ports.atRisk(); // http-receiver.4
+    const why = receiver.ports.notReady() ?? receiver.ports.atRisk();
     return sendText(response, why === null ? 200 : 503, why === null ? "ready\n" : `${why}\n`);
   }
   if (isRead && path === "/metrics") return void showMetrics(receiver, response);
@@ -90,11 +90,11 @@ function onOther(receiver: Receiving, exchange: Exchange, path: string): void {
 
 async function exportItems(receiver: Receiving, exchange: Exchange, signal: OtlpSignal): Promise<void> {
   const { request, response } = exchange;
-  const head = readHead(request.rawHeaders, receiver.options); // http-receiver.1
+  const head = readHead(request.rawHeaders, receiver.options);
   exchange.format = head.format;
   if ("refusal" in head) return refuse(receiver, exchange, head);
   allowOrigin(receiver, response, head.origin);
-  const verdict = await accept(receiver.accepting, { signal, head, stream: request }); // http-receiver.2
+  const verdict = await accept(receiver.accepting, { signal, head, stream: request });
   if (verdict.kind === "accepted") return reply(receiver, exchange, signal, verdict.rejections);
   if (verdict.kind === "gone") return;
   refuse(receiver, exchange, verdict);

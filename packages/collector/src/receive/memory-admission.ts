@@ -1,8 +1,7 @@
 // Memory admission: limits the bytes in memory, in total and per tenant.
 // Invariants:
-//   memory-admission.1. Bytes of active requests plus bytes held by later steps stay below `bytesMax`. A refusal is
-//        immediate.
-//   memory-admission.2. When memory is otherwise empty, one request may exceed `bytesMax`, up to the limit of a body.
+//   - Bytes of active requests plus bytes held by later steps stay below `bytesMax`. A refusal is immediate.
+//   - When memory is otherwise empty, one request may exceed `bytesMax`, up to the limit of a body.
 //   memory-admission.3. No key fills the memory for the others: fair-share.1 and fair-share.2 (fair-share.ts).
 import { fitsShare } from "../shared/fair-share.ts";
 
@@ -65,7 +64,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
           const usedBytes = transit + options.heldBytes();
           const ownBytes = ofTenant.bytes + options.countHeldBytes(tenantId);
           const room = { bytesMax: options.bytesMax, usedBytes, ownBytes, otherBytes: usedBytes - ownBytes };
-          if (usedBytes !== own && !fitsShare(bytes, room)) return false; // memory-admission.1, memory-admission.2, memory-admission.3
+          if (usedBytes !== own && !fitsShare(bytes, room)) return false; // memory-admission.3
           move(bytes);
           return true;
         },

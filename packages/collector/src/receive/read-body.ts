@@ -1,9 +1,9 @@
 // Read body: reads the bytes of one request and counts them on arrival.
 // Invariants:
-//   read-body.1. It keeps at most `bytesMax` bytes, regardless of Content-Length, and each byte only after its
+//   - It keeps at most `bytesMax` bytes, regardless of Content-Length, and each byte only after its
 //   admission.
 //   read-body.2. The watch closes a stalled or slow request: after PROGRESS_MS without PROGRESS_BYTES, or after BODY_MS.
-//   read-body.3. It reads and discards a refused body, up to DISCARD_BYTES_MAX, so that the sender can read the reply.
+//   - It reads and discards a refused body, up to DISCARD_BYTES_MAX, so that the sender can read the reply.
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -45,7 +45,7 @@ export function readBody(request: Readable, limits: BodyLimits, watch: ProgressW
     const onData = (chunk: Buffer): void => {
       const before = bytes;
       bytes += chunk.length;
-      if (bytes > bytesMax) return finish({ kind: "too_large" }); // read-body.1
+      if (bytes > bytesMax) return finish({ kind: "too_large" });
       if (bytes > expected && !limits.grow(bytes - Math.max(before, expected))) return finish({ kind: "no_room" });
       if (chunks.length === 0 && whole === null && (expected === 0 || chunk.length === expected)) {
         chunks.push(chunk);
@@ -76,7 +76,6 @@ export function readBody(request: Readable, limits: BodyLimits, watch: ProgressW
   });
 }
 
-/** read-body.3. */
 export function discard(request: IncomingMessage): void {
   let bytes = 0;
   request.on("error", () => undefined);

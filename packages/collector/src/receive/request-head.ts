@@ -1,8 +1,8 @@
 // Request head: parses the headers of one export into key, project and encodings, or a refusal. The body is still
 // unread.
 // Invariants:
-//   request-head.1. The request's own key takes precedence over the environment's. A bad key refuses the request; the
-//        configured key never replaces it.
+//   - The request's own key takes precedence over the environment's. A bad key refuses the request; the configured key
+//     never replaces it.
 //   - No unchecked header value reaches a log, a file name or an outgoing header.
 //   - One place parses the media type, and only these two encodings exist.
 import { isUtf8 } from "node:buffer";
@@ -48,7 +48,7 @@ export function readHead(rawHeaders: readonly string[], rules: HeadRules): Reque
   if (twice !== undefined) return refuse("unauthenticated", `the header ${twice} came twice`);
   if (rules.ingestToken !== null && !sameSecret(parseBearer(last("authorization") ?? ""), rules.ingestToken))
     return refuse("unauthenticated", "this collector requires its ingest token as Authorization: Bearer");
-  const apiKey = last("x-api-key") ?? rules.apiKey; // request-head.1
+  const apiKey = last("x-api-key") ?? rules.apiKey;
   if (apiKey === null)
     return refuse("unauthenticated", "the header X-API-Key is missing and no TRACING_API_KEY is set");
   if (!isHeaderSafe(apiKey))

@@ -2,8 +2,8 @@
 // "/" between them: `user.email`, `gen_ai.input.messages/*/parts/*/content`. "*" stands for any characters of one member,
 // "**" for any number of members.
 // Invariants:
-//   path-pattern.1. The work is bounded by pattern × path, whatever a sender writes into its keys.
-//   path-pattern.2. Where the members of a value cannot be told, a pattern may name too much, never too little.
+//   - The work is bounded by pattern × path, whatever a sender writes into its keys.
+//   - Where the members of a value cannot be told, a pattern may name too much, never too little.
 
 export interface PathPattern {
   readonly text: string;
@@ -38,7 +38,7 @@ export function reachesInside({ isKeyOnly, members }: PathPattern, path: readonl
 
 /**
  * True when the pattern may name something in a text that is not strict JSON: a quoted key that fits its last member, or
- * an element of a list. Whether the members above fit cannot be told (path-pattern.2).
+ * an element of a list. Whether the members above fit cannot be told.
  */
 export function mayNameIn({ members }: PathPattern, text: string): boolean {
   if (!/["'[]/.test(text)) return false;
@@ -86,7 +86,7 @@ function skipAny(members: readonly string[], indexes: readonly number[]): Readon
   return all;
 }
 
-/** "*" in the pattern stands for any characters. Returns to the last star only (path-pattern.1). */
+/** "*" in the pattern stands for any characters. Returns to the last star only. */
 export function matchesGlob(glob: string, text: string): boolean {
   let inGlob = 0;
   let inText = 0;

@@ -1,5 +1,5 @@
 // Redact JSON value: changes the attributes and values of one item of an OTLP request in JSON (redact-json.ts).
-// Invariant redact-json-value.1: what the protocol does not have at a place is searched like JSON inside a text: members of
+// Invariant: what the protocol does not have at a place is searched like JSON inside a text: members of
 // other names, and values of another kind.
 import { isObject, mapItems, mapMembers, REMOVED } from "./json-text.ts";
 import { type Change, changeJson, changeName, changeText, changeWhole, type Redacting } from "./redact-value.ts";
@@ -51,7 +51,6 @@ function rewriteKeyValue(redacting: Redacting, item: Readonly<Record<string, unk
   });
 }
 
-/** redact-json-value.1. */
 function rewriteUnknown(
   redacting: Redacting,
   name: string,

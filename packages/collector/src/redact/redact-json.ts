@@ -1,11 +1,11 @@
 // Redact JSON: an OTLP request in JSON, read item by item and written again where something changed. The messages are those
 // of protobuf (otlp-messages.ts), with names in camel case or snake case.
 // Invariants:
-//   redact-json.1. A member that no message knows is searched like JSON inside a text.
-//   redact-json.2. An item, and the rest of the request around the items, keep their text when nothing in them changes.
-//   redact-json.3. Of members with one name, the last counts; the others go.
-//   redact-json.4. A field for an id or a number keeps what looks like one; anything else in it is searched.
-//   redact-json.5. Between two slices of SLICE_BYTES the caller may yield to other requests.
+//   - A member that no message knows is searched like JSON inside a text.
+//   - An item, and the rest of the request around the items, keep their text when nothing in them changes.
+//   - Of members with one name, the last counts; the others go.
+//   - A field for an id or a number keeps what looks like one; anything else in it is searched.
+//   - Between two slices of SLICE_BYTES the caller may yield to other requests.
 import { DecodeError } from "../otlp/decoded.ts";
 import { groupOfMark, type JsonScan, scanJson, withGroups } from "../otlp/json-scan.ts";
 import { isObject, mapItems, mapMembers, parseJson, REMOVED } from "./json-text.ts";
@@ -59,18 +59,18 @@ function* rewriteItems(walk: Walk, scan: JsonScan): Generator<undefined, string[
       bytes += range.end - range.start;
       if (bytes < SLICE_BYTES) continue;
       bytes = 0;
-      yield; // redact-json.5
+      yield;
     }
   }
   return isChanged ? groups : null;
 }
 
-/** null: the text stays as it is (redact-json.2). @throws {DecodeError} */
+/** null: the text stays as it is. @throws {DecodeError} */
 function rewriteJson(text: string, rewrite: (value: unknown) => unknown): string | null {
   const json = parseJson(text);
   if (json === null) throw new DecodeError("the JSON is malformed");
   const after = rewrite(json.value);
-  return after === json.value && !json.hasRepeats ? null : JSON.stringify(after); // redact-json.3
+  return after === json.value && !json.hasRepeats ? null : JSON.stringify(after);
 }
 
 function rewriteMessage(walk: Walk, value: unknown, message: Message): unknown {
@@ -95,9 +95,9 @@ function rewriteField(
   value: unknown,
   field: Exclude<MessageField, { kind: "message" }> | undefined,
 ): unknown {
-  if (field === undefined) return changeJson(redacting, findPlace(redacting.places, OTHER), value); // redact-json.1
+  if (field === undefined) return changeJson(redacting, findPlace(redacting.places, OTHER), value);
   if (field.kind === "keep")
-    return isPlain(value, field.isId) ? value : changeJson(redacting, findPlace(redacting.places, OTHER), value); // redact-json.4
+    return isPlain(value, field.isId) ? value : changeJson(redacting, findPlace(redacting.places, OTHER), value);
   if (field.kind === "attributes")
     return rewriteAttributes(redacting, value, findPlace(redacting.places, { part: field.part, path: [] }));
   if (field.kind === "text") return rewriteText(redacting, value, findPlace(redacting.places, field));
@@ -113,7 +113,7 @@ const ID_CHARACTERS: ReadonlySet<number> = new Set([0, 16, 32, 36, 11, 12, 22, 2
 /** Member names of byte arrays, of numbers of 64 bits in two halves. */
 const PLAIN_NAME = /^(?:\d+|type|data|low|high|unsigned)$/;
 
-/** redact-json.4: an id; a number, the name of an enum, or lists of them. */
+/** An id; a number, the name of an enum, or lists of them. */
 function isPlain(value: unknown, isId: boolean): boolean {
   if (Array.isArray(value)) return value.every((item) => isPlain(item, false));
   if (isObject(value))

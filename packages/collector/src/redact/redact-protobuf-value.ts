@@ -1,8 +1,7 @@
 // Redact protobuf value: changes one attribute or one value of an OTLP request in protobuf (redact-protobuf.ts).
 // Invariants:
-//   redact-protobuf-value.1. A field of another number, and bytes in the place of a number, go when a rule finds something
-//        in them.
-//   redact-protobuf-value.2. Of the keys of one attribute, the last counts; the others go.
+//   - A field of another number, and bytes in the place of a number, go when a rule finds something in them.
+//   - Of the keys of one attribute, the last counts; the others go.
 import { DecodeError } from "../otlp/decoded.ts";
 import { truncated } from "../otlp/protobuf-reader.ts";
 import { varintBytes } from "../otlp/varint.ts";
@@ -34,7 +33,7 @@ export function rewriteKeyValue(rewriting: Rewriting, range: Range, above: Place
       const change = changeText(redacting, above, key);
       if (change?.kind === "drop") return REMOVED;
       output.put(one, change === null ? null : Buffer.from(change.text));
-    } else if (one.number === 1 && one.isBytes) output.put(one, REMOVED); // redact-protobuf-value.2
+    } else if (one.number === 1 && one.isBytes) output.put(one, REMOVED);
     else if ((one.number !== 1 || one.isBytes) && hasFinding(rewriting, one)) output.put(one, REMOVED);
   }
   return output.bytes();
@@ -81,7 +80,7 @@ function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: n
       const inner = createOutput(b, one.content);
       for (const item of listFields(b, one.content)) {
         if (!item.isBytes || item.number !== 1) {
-          if (hasFinding(rewriting, item)) inner.put(item, REMOVED); // redact-protobuf-value.1
+          if (hasFinding(rewriting, item)) inner.put(item, REMOVED);
         } else if (one.number === MAP) inner.put(item, rewriteKeyValue(rewriting, item.content, place, depth + 1));
         else {
           const at = placeBelow(redacting.places, place, String(entry++));
@@ -90,7 +89,7 @@ function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: n
         }
       }
       output.put(one, inner.bytes());
-    } else if (hasFinding(rewriting, one)) output.put(one, REMOVED); // redact-protobuf-value.1
+    } else if (hasFinding(rewriting, one)) output.put(one, REMOVED);
   }
   return output.bytes();
 }

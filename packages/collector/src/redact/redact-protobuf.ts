@@ -1,9 +1,9 @@
 // Redact protobuf: rewrites the bytes of an OTLP request. Fields without a finding are copied, so that nothing is lost of
 // fields that this version does not know.
 // Invariants:
-//   redact-protobuf.1. An unknown field in which a rule finds something goes, at any level of its content. So does an id
-//        of another length, and a field for numbers that holds such a text.
-//   redact-protobuf.2. After SLICE_BYTES of fields the caller may yield to other requests.
+//   - An unknown field in which a rule finds something goes, at any level of its content. So does an id of another
+//     length, and a field for numbers that holds such a text.
+//   - After SLICE_BYTES of fields the caller may yield to other requests.
 import type { Message, MessageField } from "./otlp-messages.ts";
 import { changeText, changeWhole, type Redacting } from "./redact-value.ts";
 import { findPlace } from "./rules-at.ts";
@@ -49,7 +49,7 @@ function* rewriteEnvelope(
     rewriting.worked += one.end - one.start;
     if (rewriting.worked < SLICE_BYTES) continue;
     rewriting.worked = 0;
-    yield; // redact-protobuf.2
+    yield;
   }
   return output.bytes();
 }
@@ -63,9 +63,9 @@ function rewriteMessage(rewriting: Rewriting, range: Range, message: Message): B
 
 /** REMOVED: the field goes. null: unchanged. */
 function rewriteField(rewriting: Rewriting, one: Field, field: MessageField | undefined): Buffer | null {
-  if (field === undefined) return hasFinding(rewriting, one) ? REMOVED : null; // redact-protobuf.1
+  if (field === undefined) return hasFinding(rewriting, one) ? REMOVED : null;
   if (!one.isBytes) return null;
-  if (field.kind === "keep") return isKept(rewriting, one, field.isId) ? null : REMOVED; // redact-protobuf.1
+  if (field.kind === "keep") return isKept(rewriting, one, field.isId) ? null : REMOVED;
   if (field.kind === "message") return rewriteMessage(rewriting, one.content, field.message);
   if (field.kind === "attributes")
     return rewriteKeyValue(

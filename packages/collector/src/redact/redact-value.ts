@@ -1,12 +1,12 @@
 // Redact value: applies the rules to one text, to JSON inside it, and to numbers.
 // Invariants:
-//   redact-value.1. Rules apply in their order; each sees the result of those before it.
-//   redact-value.2. In JSON, a rule sees the text of a string without its escapes, at every level of nesting, and the
-//        result is JSON again, written anew. Of members with one name, the last counts; the others go.
-//   redact-value.3. Text that is not JSON is searched a second time with its JSON escapes decoded: a part of JSON, or JSON
-//        that was cut off, hides nothing.
-//   redact-value.4. Text that is not JSON, but has a quoted key that a path may name, is treated as one value: as the value
-//        itself by a rule for whole values, and searched as a whole by the others.
+//   - Rules apply in their order; each sees the result of those before it.
+//   - In JSON, a rule sees the text of a string without its escapes, at every level of nesting, and the result is JSON
+//     again, written anew. Of members with one name, the last counts; the others go.
+//   - Text that is not JSON is searched a second time with its JSON escapes decoded: a part of JSON, or JSON that was
+//     cut off, hides nothing.
+//   - Text that is not JSON, but has a quoted key that a path may name, is treated as one value: as the value itself by
+//     a rule for whole values, and searched as a whole by the others.
 import { isGroupMark } from "../otlp/json-scan.ts";
 import { isObject, mapItems, mapMembers, numberText, parseJson } from "./json-text.ts";
 import type { Part } from "./parts.ts";
@@ -52,7 +52,7 @@ export function changeText(redacting: Redacting, place: Place, text: string, nes
       return after === json.value && !json.hasRepeats ? null : { kind: "text", text: JSON.stringify(after) };
     }
   }
-  const inside = place.wholeInside.find((one) => appliesToText(one, text)); // redact-value.4
+  const inside = place.wholeInside.find((one) => appliesToText(one, text));
   return inside === undefined ? changePlain(redacting, place, text) : changeWhole(redacting, inside.rule, place, text);
 }
 
@@ -68,7 +68,7 @@ function changePlain(redacting: Redacting, place: Place, text: string): Change {
     const view = unescaped(plain);
     const next = view === null ? plain : changeView(redacting, { rule, place, view, source: view.text }, plain);
     if (next === null) return DROP;
-    current = next; // redact-value.1
+    current = next;
   }
   if (current !== text) return { kind: "text", text: current };
   if (isShort) noteClean(redacting.places, place, text);
@@ -125,7 +125,7 @@ const PLAIN: View = { text: "", at: (position) => position };
 /** An ASCII character; a line break or tab, which stands between words like any space; a slash. */
 const ESCAPE = /\\+(?:u00([2-7][0-9a-fA-F])|([bfnrt])|\/)/g;
 
-/** redact-value.3. null: nothing is escaped. */
+/** null: nothing is escaped. */
 function unescaped(text: string): View | null {
   if (!text.includes("\\")) return null;
   const parts: string[] = [];
@@ -159,7 +159,7 @@ function unescaped(text: string): View | null {
 
 /**
  * A value of JSON, after the rules; the same value when nothing changes. The rule for the whole of it was asked before. A
- * value that goes leaves null (redact-value.2).
+ * value that goes leaves null.
  */
 export function changeJson(redacting: Redacting, place: Place, value: unknown, nested = 0): unknown {
   if (typeof value === "string")

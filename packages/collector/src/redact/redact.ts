@@ -13,8 +13,8 @@
 // Invariants:
 //   - Redaction is a pure function of the bytes, the rules and the project: it runs in any thread, and a replay
 //     never sees what it removed.
-//   redact.2. A request that no rule matches keeps its bytes.
-//   redact.3. Fails closed: bytes that cannot be read are refused, never passed on.
+//   - A request that no rule matches keeps its bytes.
+//   - Fails closed: bytes that cannot be read are refused, never passed on.
 import { isUtf8 } from "node:buffer";
 import { skipMark } from "../otlp/byte-order-mark.ts";
 import { DecodeError } from "../otlp/decoded.ts";
@@ -80,8 +80,8 @@ function compiled(definition: RedactDefinition, index: number, hashKey: string |
 }
 
 function* rewritten({ body, format, signal }: RedactRequest, redacting: Redacting): Generator<undefined, Buffer> {
-  if (format === "protobuf") return (yield* redactProtobuf(body, REQUESTS[signal], redacting)) ?? body; // redact.2
-  if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8"); // redact.3
+  if (format === "protobuf") return (yield* redactProtobuf(body, REQUESTS[signal], redacting)) ?? body;
+  if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8");
   return (yield* redactJson(skipMark(body), signal, redacting)) ?? body;
 }
 

@@ -1,7 +1,7 @@
 // Redaction rule: one rule of the rules file, compiled, and its effect on a text or a value.
 // Invariants:
-//   redaction-rule.1. A pattern of the operator runs on RE2, in time linear in the text.
-//   redaction-rule.2. Equal texts have equal hashes under one key, and no hash can be computed without the key.
+//   - A pattern of the operator runs on RE2, in time linear in the text.
+//   - Equal texts have equal hashes under one key, and no hash can be computed without the key.
 import { createHmac } from "node:crypto";
 import { RE2JS } from "re2js";
 import { FINDERS } from "./find/detectors.ts";
@@ -54,7 +54,7 @@ function joinFinders(finders: readonly ((text: string) => Ranges)[]): (text: str
   return (text) => merged(finders.flatMap((find) => find(text)));
 }
 
-/** redaction-rule.1. @throws {Error} */
+/** @throws {Error} */
 function patternFinder(pattern: string): (text: string) => Ranges {
   const compiled = RE2JS.compile(pattern);
   return (text) => {
@@ -66,7 +66,6 @@ function patternFinder(pattern: string): (text: string) => Ranges {
   };
 }
 
-/** redaction-rule.2. */
 function buildSubstitute(given: RedactDefinition, hashKey: string | null): (found: string) => string {
   const { action, name, replacement = `[${name}]` } = given;
   if (action !== "hash" || hashKey === null) return () => replacement;

@@ -1,6 +1,6 @@
 // Rules at a place: which rules are about a value or a text, by part and path. Found once for each place: senders repeat
 // their attributes, so places outlive a request.
-// Invariant rules-at.1: what the places of some rules keep has a bound, PLACES_MAX.
+// Invariant: what the places of some rules keep has a bound, PLACES_MAX.
 import { mayNameIn, namesPath, reachesInside, type PathPattern } from "./path-pattern.ts";
 import type { Part } from "./parts.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
@@ -40,7 +40,7 @@ export interface Places {
 
 const PLACES_MAX = 20_000;
 
-/** Places for these rules: the given ones, if they are of the same rules and not too many (rules-at.1). */
+/** Places for these rules: the given ones, if they are of the same rules and not too many. */
 export function choosePlaces(known: Places | null, rules: readonly RedactionRule[]): Places {
   const isSame = known?.rules.length === rules.length && rules.every((rule, at) => rule === known.rules[at]);
   return isSame && known.size < PLACES_MAX ? known : { rules, parts: new Map(), size: 0 };
@@ -66,7 +66,7 @@ export function noteClean(places: Places, place: Place, text: string): void {
   if (hasRoom(places)) place.clean.add(text);
 }
 
-/** rules-at.1. Counts one more, if there is room for it. */
+/** Counts one more, if there is room for it. */
 function hasRoom(places: Places): boolean {
   if (places.size >= PLACES_MAX) return false;
   places.size += 1;

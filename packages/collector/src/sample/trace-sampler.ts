@@ -3,12 +3,11 @@
 //   a rule about requests keeps it  the same
 //   a rule could still keep it      its spans and log records wait, until one of them matches or the trace is quiet
 // Invariants:
-//   trace-sampler.1. The rate decides by a hash of the trace id: every replica, and every restart, decides alike.
-//   trace-sampler.2. A trace has one decision, which holds for its late spans too, while it is among the DECISIONS_MAX
-//        newest: a kept trace is whole.
-//   trace-sampler.3. Every item is passed on once or discarded once.
-//   trace-sampler.4. Waiting items take at most `waitingBytesMax`: beyond it the oldest trace is decided early, as if it
-//        were quiet.
+//   - The rate decides by a hash of the trace id: every replica, and every restart, decides alike.
+//   - A trace has one decision, which holds for its late spans too, while it is among the DECISIONS_MAX newest: a kept
+//     trace is whole.
+//   - Every item is passed on once or discarded once.
+//   - Waiting items take at most `waitingBytesMax`: beyond it the oldest trace is decided early, as if it were quiet.
 //   trace-sampler.5. A restart drops no rest of a kept trace: recall() tells which traces have runs with a place in the
 //        spool, note() shows the items that are done already. Either can only keep a trace.
 import { hash } from "node:crypto";
@@ -120,7 +119,7 @@ export function createTraceSampler(options: SamplerOptions, ports: SamplerPorts)
   };
 }
 
-/** trace-sampler.1: a number from 0 to below 1. */
+/** A number from 0 to below 1. */
 export function drawTrace(traceId: string): number {
   return Number.parseInt(hash("sha256", traceId).slice(0, DRAW_DIGITS), 16) / DRAW_RANGE;
 }
@@ -199,12 +198,11 @@ function hold(state: Sampling, trace: Trace, offered: SampledItem): void {
   for (const oldest of state.undecided) {
     if (state.waitingBytes <= state.options.waitingBytesMax) break;
     state.counts.decidedEarly++;
-    decide(state, oldest, "dropped"); // trace-sampler.4
+    decide(state, oldest, "dropped");
   }
   planSweep(state);
 }
 
-/** trace-sampler.2, trace-sampler.3. */
 function decide(state: Sampling, trace: Trace, decision: "kept" | "dropped"): void {
   const waiting = release(state, trace, decision);
   if (decision === "kept") {

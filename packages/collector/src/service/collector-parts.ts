@@ -32,7 +32,7 @@ export interface PartsPorts {
   readonly backend: Backend;
   /** Wall time follows the machine's clock. */
   readonly clock: Clock;
-  /** Wall time advances steadily: for ages (collector.4). */
+  /** Wall time advances steadily: for ages. */
   readonly ageClock: Clock;
   readonly log: Log;
   readonly files: FilePort;

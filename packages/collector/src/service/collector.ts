@@ -1,14 +1,12 @@
 // Collector: all steps connected as one service.
 //   receive → redact → decode → (spool) → join → translate → assemble → batch → encode → (spool) → upload
 // Invariants:
-//   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within
-//        SHUTDOWN_TIMEOUT_MS.
-//   collector.2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters;
-//        without a dead-letter folder they count as lost, and `lost()` reports them. So do spans of a
-//        request that is still being read at the end.
-//   collector.3. The last log line contains the span accounting.
-//   collector.4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady
-//        clock.
+//   - stop() closes the receiver first, then drains the steps from first to last. It ends within SHUTDOWN_TIMEOUT_MS.
+//   - In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters; without a
+//     dead-letter folder they count as lost, and `lost()` reports them. So do spans of a request that is still being
+//     read at the end.
+//   - The last log line contains the span accounting.
+//   - A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady clock.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
@@ -69,7 +67,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const servers = createServers(config, { clock, log, parts, isStopping: () => stopping, unwritable });
 
   async function stop(): Promise<void> {
-    stopping = true; // collector.1
+    stopping = true;
     const finalMs = Math.min(FINAL_WRITES_MS, config.shutdownTimeoutMs / 2);
     const delivering = timeLimit(clock, config.shutdownTimeoutMs - finalMs);
     await servers.stop();
@@ -82,13 +80,13 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     delivering.cancel();
     stopChecks();
     const left = await queues.close();
-    if (spool === null) await delivery.abandon(left); // collector.2
+    if (spool === null) await delivery.abandon(left);
     if (spool === null) loseRest(accounting, log);
     await spool?.close();
     backend.close();
     lock?.release();
     log.flush();
-    logStop(log, accounting, spool === null ? "memory" : "durable"); // collector.3
+    logStop(log, accounting, spool === null ? "memory" : "durable");
   }
 
   return {
@@ -117,7 +115,6 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   };
 }
 
-/** collector.2. */
 function loseRest(accounting: SpanAccounting, log: Log): void {
   const items = countPending(accounting);
   if (items === 0) return;

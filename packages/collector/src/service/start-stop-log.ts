@@ -37,7 +37,6 @@ export function logStart(log: Log, config: CollectorConfig, { host, port }: Addr
     });
 }
 
-/** collector.3. */
 export function logStop(log: Log, accounting: SpanAccounting, mode: "memory" | "durable"): void {
   log.info("collector_stopped", {
     received: accounting.received,

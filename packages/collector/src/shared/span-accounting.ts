@@ -1,10 +1,10 @@
 // Span accounting: the outcome of every received span and log record.
 // Invariants:
-//   span-accounting.1. received + added + records received = delivered + pending + rejected + filtered + duplicates + records
-//        rejected + joined + not stored + dropped, at every moment between two turns of the event loop. Pending is the
-//        difference, so a span or a record leaves it only when another counter includes it.
-//   span-accounting.3. Records that become part of a run count as joined, but for the one that a run of its own, or an
-//        amended run, stands for: that one has the outcome of its run.
+//   - received + added + records received = delivered + pending + rejected + filtered + duplicates + records rejected +
+//     joined + not stored + dropped, at every moment between two turns of the event loop. Pending is the difference, so
+//     a span or a record leaves it only when another counter includes it.
+//   - Records that become part of a run count as joined, but for the one that a run of its own, or an amended run,
+//     stands for: that one has the outcome of its run.
 //   - Every dropped span has a reason, and every reason is a counter.
 
 export const DROP_REASONS = [
@@ -31,7 +31,7 @@ export interface RecordAccounting {
 export interface SpanAccounting {
   /** Decoded spans, including those without ids. Spans of refused requests do not count. */
   received: number;
-  /** Runs without a span: roots that the collector adds (trace-tree.6). */
+  /** Runs without a span: roots that the collector adds. */
   added: number;
   rejected: number;
   delivered: number;
@@ -66,7 +66,7 @@ export function sumCounts(reasons: Readonly<Record<DropReason, number>>): number
 
 export function countPending(accounting: SpanAccounting): number {
   const { delivered, deadLettered, lost } = accounting;
-  return countStored(accounting) - delivered - sumCounts(deadLettered) - sumCounts(lost); // span-accounting.1
+  return countStored(accounting) - delivered - sumCounts(deadLettered) - sumCounts(lost);
 }
 
 /** Spans and records that are runs, or become runs, and added runs. */

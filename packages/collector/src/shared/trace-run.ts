@@ -1,10 +1,10 @@
 // Trace run: the backend's record of one span. Translation creates the content, assembly adds the place in the trace,
 // and the encoder writes both. Content is JSON text from here on: translation validates a sender's text once, later
 // steps copy it. Invariants:
-//   trace-run.1. Every `JsonText` is valid JSON, at most `JSON_DEPTH_MAX` deep, without lone surrogates; inputs and
-//        outputs are objects.
-//   trace-run.2. Translation is a pure function of (span, context): a replay produces the same bytes.
-//   trace-run.3. A placed run keeps the five rules of `dotted_order`: see dotted-order.ts.
+//   - Every `JsonText` is valid JSON, at most `JSON_DEPTH_MAX` deep, without lone surrogates; inputs and outputs are
+//     objects.
+//   - Translation is a pure function of (span, context): a replay produces the same bytes.
+//   - A placed run keeps the five rules of `dotted_order`: see dotted-order.ts.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { UnixNano } from "../otlp/span.ts";
 import type { SpanOrigin } from "./span-origin.ts";
@@ -17,7 +17,7 @@ export type RunType = "tool" | "chain" | "llm" | "retriever" | "embedding" | "pr
 
 /**
  * Properties of the request that apply to all its spans. The spool stores them with the spans for an equal replay
- * (trace-run.2).
+ *.
  */
 export interface RequestContext {
   readonly tenant: Tenant;
@@ -118,7 +118,7 @@ export interface UnplacedRun {
   readonly content: RunContent | null;
   /** A drop rule filtered it out: log records about it go too. */
   readonly isDropped?: boolean;
-  /** Content of a filtered span at the top: its name, times and project, for the empty root that it leaves behind (trace-tree.7). */
+  /** Content of a filtered span at the top: its name, times and project, for the empty root that it leaves behind. */
   readonly shell?: RunContent;
   /** What the sender says of the parent: a local one comes, a remote one may not. undefined: nothing. */
   readonly parentIs?: "local" | "remote" | undefined;
@@ -128,7 +128,7 @@ export interface UnplacedRun {
   prints?: readonly string[];
 }
 
-/** Lower-case UUIDs, "" for none. Used only while they keep trace-run.3. */
+/** Lower-case UUIDs, "" for none. Used only while they keep */
 export interface DeclaredIds {
   readonly traceId: string;
   readonly runId: string;
@@ -147,7 +147,7 @@ export interface TraceRun {
   readonly dottedOrder: string;
   /** True when an earlier upload of this span had different content: sent as `patch`. */
   readonly amends: boolean;
-  /** No span is behind it: the collector adds it (trace-tree.6). */
+  /** No span is behind it: the collector adds it. */
   readonly isAdded?: boolean;
   readonly content: RunContent;
 }

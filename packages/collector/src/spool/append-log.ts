@@ -1,13 +1,13 @@
 // Append log: a folder of numbered, append-only segment files with group commit.
 // Invariants:
-//   append-log.1. append() resolves when the record and the name of its file survive a power cut.
-//   append-log.2. An error of write or sync fails every append of that group, and abandons the segment: after a failed
-//        sync the content on disk is unknown, so the log stops using the segment.
+//   - append() resolves when the record and the name of its file survive a power cut.
+//   - An error of write or sync fails every append of that group, and abandons the segment: after a failed sync the
+//     content on disk is unknown, so the log stops using the segment.
 //   - During the sync of one group the next group collects: there is one sync at a time for any number of
 //     appends.
-//   append-log.5. A deleted or replaced segment takes no more records: the group that finds it so fails, and the next
-//        one gets a new segment.
-//   append-log.4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
+//   - A deleted or replaced segment takes no more records: the group that finds it so fails, and the next one gets a
+//     new segment.
+//   - A failed log probes the disk every PROBE_MS and reports when writes succeed again.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { FilePort, SpoolFile } from "./disk/file-port.ts";
@@ -136,7 +136,7 @@ async function commitAll(log: LogState): Promise<void> {
       healed(log);
       group.forEach((one, index) => one.resolve(refs[index] ?? NOWHERE));
     } catch (error) {
-      await abandon(log); // append-log.2
+      await abandon(log);
       failed(log, error instanceof Error ? error.message : String(error));
       for (const one of group) one.reject(error);
     }
@@ -162,9 +162,9 @@ async function writeGroup(log: LogState, group: readonly Pending[]): Promise<rea
     log.size,
   );
   await file.write(placed.buffers);
-  await file.sync(); // append-log.1
+  await file.sync();
   if (!(await file.isAt(buildPath(options, segment))))
-    throw new Error(`${segmentName(segment, options.suffix)} was deleted or replaced under the collector`); // append-log.5
+    throw new Error(`${segmentName(segment, options.suffix)} was deleted or replaced under the collector`);
   log.size = placed.end;
   return placed.refs;
 }
@@ -201,7 +201,7 @@ async function openSegment(log: LogState): Promise<SpoolFile> {
   const first = placeRecords(log, options.preamble(segment), sumBytes(head));
   try {
     await created.write([...head, ...first.buffers]);
-    await files.syncDir(options.dir); // append-log.1: the name too
+    await files.syncDir(options.dir); // the name too
   } catch (error) {
     await created.close().catch(() => undefined);
     await files.unlink(path).catch(() => undefined);
@@ -228,7 +228,7 @@ function failed(log: LogState, reason: string): void {
   if (log.closed || log.cancelProbe !== null) return;
   log.cancelProbe = log.clock.after(PROBE_MS, () => {
     log.cancelProbe = null;
-    append(log, encodeRecord(RECORD.file, { format: SPOOL_FORMAT })).catch(() => undefined); // append-log.4: failed() plans the next
+    append(log, encodeRecord(RECORD.file, { format: SPOOL_FORMAT })).catch(() => undefined); // failed() plans the next
   });
 }
 

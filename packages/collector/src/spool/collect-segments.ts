@@ -72,7 +72,7 @@ export function createSegmentCollector(ports: CollectPorts, marksLeft: readonly 
   };
 }
 
-/** @param removed segments whose marks the next start needs until it has a newer accounting (spool.6) */
+/** @param removed segments whose marks the next start needs until it has a newer accounting */
 async function removeDead(ports: CollectPorts, removed: Set<number>): Promise<void> {
   const { dir, files, marks, segments } = ports;
   const isDead = ([segment, { live }]: [number, Segment]): boolean => live === 0 && segment !== ports.current();
@@ -83,10 +83,10 @@ async function removeDead(ports: CollectPorts, removed: Set<number>): Promise<vo
     (error: unknown) => ({ error }),
   );
   for (const [segment, { damaged }] of dead) {
-    if (unsettled !== null && segment !== Math.min(...segments.keys())) throw unsettled.error; // spool.2
+    if (unsettled !== null && segment !== Math.min(...segments.keys())) throw unsettled.error;
     const path = `${dir}/${segmentName(segment, LOG_SUFFIX)}`;
     if (!(await ports.guard.isOwn(segment))) ports.log.warning("spool_segment_not_removed", { segment: path });
-    else if (damaged) await files.rename(path, `${path}.bad`); // spool.3
+    else if (damaged) await files.rename(path, `${path}.bad`);
     else await files.unlink(path);
     segments.delete(segment);
     ports.guard.forget(segment);

@@ -1,9 +1,8 @@
 // Encrypted record: the content of a spool record, encrypted at its place. The key of a file is in its head.
 // Invariants:
-//   encrypted-record.1. The place is salt, segment and offset: a record that somebody moves does not open, and counts as
-//        damaged.
+//   - The place is salt, segment and offset: a record that somebody moves does not open, and counts as damaged.
 //   - The frame is of the encrypted content: torn and damaged records are found without a key.
-//   encrypted-record.3. The salt of a file is an empty text that its key sealed: it names the key, and proves it.
+//   - The salt of a file is an empty text that its key sealed: it names the key, and proves it.
 import { randomBytes } from "node:crypto";
 import { readBytesKeyId, readKeyId, SealedValueError, type Keyring } from "@holdpoint/base/keyring.ts";
 import type { KeyProof } from "../shared/key-proof.ts";
@@ -11,7 +10,7 @@ import { changeContent, type Encoded, type OpenContent, type Seal } from "./reco
 
 /** Seal of a new file. */
 export function createSeal(segment: number, ring: Keyring | null): Seal {
-  const salt = ring === null ? randomBytes(16).toString("hex") : ring.seal("", nameFile(segment)); // encrypted-record.3
+  const salt = ring === null ? randomBytes(16).toString("hex") : ring.seal("", nameFile(segment));
   return { segment, salt };
 }
 
@@ -34,7 +33,7 @@ export function createOpener(seal: Seal, ring: Keyring | null): OpenContent {
     try {
       return ring.openBytes(content, namePlace(seal, offset));
     } catch (error) {
-      if (error instanceof SealedValueError) return null; // encrypted-record.1
+      if (error instanceof SealedValueError) return null;
       throw error;
     }
   };

@@ -2,10 +2,10 @@
 // Invariants:
 //   - Marks reach the file at once and survive a crash of the process. `settle()` makes all marks survive a
 //     power cut.
-//   marks.2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
+//   - A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
 //   marks.3. `forget()` closes the segment's file for good, even during a write.
-//   marks.4. The mark of a span that a batch took over names the batch: the next start ignores it if the batch is gone
-//        (recover-marks.ts).
+//   - The mark of a span that a batch took over names the batch: the next start ignores it if the batch is gone
+//     (recover-marks.ts).
 import type { FilePort, SpoolFile } from "./disk/file-port.ts";
 import { segmentName } from "./append-log.ts";
 import { encodePlainRecord, RECORD, type SpoolRecord } from "./record.ts";
@@ -24,7 +24,7 @@ export interface Mark {
   readonly offset: number;
   /** Flattened ranges: first, count, first, count, … */
   readonly ranges: readonly number[];
-  /** marks.4. Null: the parts need nothing else. */
+  /** Null: the parts need nothing else. */
   readonly batch: CoveringBatch | null;
 }
 
@@ -70,7 +70,7 @@ export function createMarks(dir: string, files: FilePort): Marks {
     let one = bySegment.get(segment);
     if (one === undefined) bySegment.set(segment, (one = { pending: [], voided: [], file: null, dirty: false }));
     apply(one);
-    kick(state).catch(() => undefined); // marks.2: the next mark retries
+    kick(state).catch(() => undefined); // the next mark retries
   }
 
   return {
@@ -137,7 +137,7 @@ async function write(state: MarksState, segment: number, one: MarksFile): Promis
     await one.file.write([encodePlainRecord(RECORD.marks, buildHeader(marks, voided))[0]]);
     one.dirty = true;
   } catch (error) {
-    one.pending = [...marks, ...one.pending]; // marks.2
+    one.pending = [...marks, ...one.pending];
     one.voided = [...voided, ...one.voided];
     await closeFile(one);
     throw error;

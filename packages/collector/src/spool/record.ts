@@ -3,18 +3,18 @@
 //   sealed: `magic, length, crc32, seal | content`: records that may contain bytes of senders
 // Content is `type, header length, header (JSON), body`; with encryption all of it is encrypted (encrypted-record.ts).
 // Invariants:
-//   record.1. The checksum decides whether a record is intact. A damaged record costs only itself.
-//   record.2. A sealed file begins with a file record that declares its format. The reader refuses a newer format and leaves
-//        the file unchanged. Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
-//   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: a scan for the next
-//        record never takes bytes inside a body for one.
+//   - The checksum decides whether a record is intact. A damaged record costs only itself.
+//   - A sealed file begins with a file record that declares its format. The reader refuses a newer format and leaves
+//     the file unchanged. Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
+//   - The seal binds a record to its file, segment and offset by a salt unknown to senders: a scan for the next record
+//     never takes bytes inside a body for one.
 //   - With an intact frame a scan skips the whole content, even torn or damaged content.
-//   record.5. A sealed file has its file record twice: damage to one of them has no effect.
+//   - A sealed file has its file record twice: damage to one of them has no effect.
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { readKeyId } from "@holdpoint/base/keyring.ts";
 
-/** A version that would lose something of a newer file refuses it (record.2). */
+/** A version that would lose something of a newer file refuses it. */
 export const SPOOL_FORMAT = 2;
 /** Format of files without encryption. */
 const PLAIN_FORMAT = 1;
@@ -98,13 +98,13 @@ export function sealRecord([head]: Encoded, seal: Seal, offset: number): void {
   computeSeal(head, seal, offset).copy(head, SEAL_AT);
 }
 
-/** record.3: the frame before the seal has length and checksum, which protects the content too. */
+/** The frame before the seal has length and checksum, which protects the content too. */
 function computeSeal(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer {
   const bound = `${salt} ${segment} ${offset} ${frame.toString("hex", 0, SEAL_AT)}`;
   return hash("sha256", bound, "buffer").subarray(0, SEAL_BYTES);
 }
 
-/** The beginning of a sealed file (record.5). */
+/** The beginning of a sealed file. */
 export function encodeFileHead(seal: Seal): readonly Buffer[] {
   const format = readKeyId(seal.salt) === null ? PLAIN_FORMAT : SPOOL_FORMAT;
   const json = JSON.stringify({ format, ...seal });
@@ -191,7 +191,7 @@ export function sealedFrames(seal: Seal, open: OpenContent): Frames {
     lengthAt(file, at) {
       if (at + SEALED.frameBytes > file.length) return null;
       const shown = file.subarray(at + SEAL_AT, at + SEALED.frameBytes);
-      return computeSeal(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null; // record.3
+      return computeSeal(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null;
     },
     readAt: (file, at, bytes) => readContent(SEALED, file, { at, bytes, open }),
   };
@@ -206,7 +206,7 @@ export interface FileHead {
   readonly damaged: boolean;
 }
 
-/** record.2, record.5. Null: the file does not begin with a file record: it has marks, or is damaged. */
+/** Null: the file does not begin with a file record: it has marks, or is damaged. */
 export function readFileHead(file: Buffer): FileHead | null {
   const [first, ...copies] = [0, ...Object.values(FILE_RECORD_BYTES)].map((at) => {
     const record = isAt(file, at, PLAIN.magic) ? readRecord(file, at) : null;

@@ -1,10 +1,10 @@
 // Recover: reads the files of a spool and returns the pending requests and batches. It reads all files before it
 // renames or removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
-//   - Recovery finds every intact record, regardless of damage around it (record.1).
-//   recover.2. A request's item is pending unless a mark that counts (recover-marks.ts) or an intact batch covers it; a
-//        batch's run unless a mark does.
-//   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).
+//   - Recovery finds every intact record, regardless of damage around it.
+//   - A request's item is pending unless a mark that counts (recover-marks.ts) or an intact batch covers it; a batch's
+//     run unless a mark does.
+//   recover.3. Recovery refuses a folder of a newer version before it uses any record.
 import { setDone } from "./live-records.ts";
 import { basename } from "node:path";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
@@ -95,7 +95,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     const parts = found.counts.intact.get(segment) ?? 0;
     segments.set(segment, { bytes: scan.bytes, parts, damaged: scan.badStretches > 0 });
   }
-  for (const { place, indexes } of found.covers) coverDone(found, place, indexes); // recover.2
+  for (const { place, indexes } of found.covers) coverDone(found, place, indexes);
   const pathOfMarks = (segment: number): string => `${dir}/${segmentName(segment, MARKS_SUFFIX)}`;
   const marks = new Map<number, readonly SpoolRecord[]>();
   for (const segment of marksNumbers)

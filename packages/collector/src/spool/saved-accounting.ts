@@ -1,9 +1,9 @@
 // Saved accounting: the totals of the accounting on disk, and the pending segments at that time. They begin each
 // segment, and follow each removal of one: the next start continues with the newest ones.
 // Invariants:
-//   saved-accounting.1. Parts (spans of requests, runs of batches) in the newest saved accounting that no intact record
-//        has and no mark or batch covers, are lost. They count as lost at the next start, never as delivered.
-//   saved-accounting.2. Segments without pending parts are not in it: their files may be gone.
+//   - Parts (spans of requests, runs of batches) in the newest saved accounting that no intact record has and no mark
+//     or batch covers, are lost. They count as lost at the next start, never as delivered.
+//   - Segments without pending parts are not in it: their files may be gone.
 //   saved-accounting.3. Records after the newest saved accounting are not in it, so they make up for no missing part.
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { DROP_REASONS, type SpanAccounting, countStored, sumCounts } from "../shared/span-accounting.ts";
@@ -87,7 +87,7 @@ export function noteDone(counts: PartCounts, { segment, offset }: RecordPlace, i
   for (const index of indexes) parts.add(`${offset}:${index}`);
 }
 
-/** The newest saved accounting counts the parts of a record there as pending (saved-accounting.2, 3). */
+/** The newest saved accounting counts the parts of a record there as pending (3). */
 export function isInBooks({ pending, savedAt }: PartCounts, { segment, offset }: RecordPlace): boolean {
   return savedAt !== null && pending.has(segment) && (segment < savedAt.segment || offset < savedAt.offset);
 }
@@ -106,7 +106,6 @@ export function balance(accounting: SpanAccounting, counts: PartCounts, pending:
   accounting.delivered = Math.max(0, countStored(accounting) - elsewhere - pending);
 }
 
-/** saved-accounting.1. */
 function lostParts({ pending, intactThen, replayed, done }: PartCounts): number {
   let lost = 0;
   for (const [segment, parts] of pending) {

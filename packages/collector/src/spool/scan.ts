@@ -1,9 +1,9 @@
 // Scan: finds the intact records of a spool file, regardless of damage between them. Pure.
 // Invariants:
-//   scan.1. In a sealed file the search for the next record after a damaged frame cannot end inside a body (record.3).
-//   scan.2. A record longer than the file is the torn end of the file. The scan stops there, because the rest is
-//        content of that record.
-//   scan.3. Among marks, whose frames prove nothing, the scan skips content only when a record or the end follows it.
+//   - In a sealed file the search for the next record after a damaged frame cannot end inside a body.
+//   - A record longer than the file is the torn end of the file. The scan stops there, because the rest is content of
+//     that record.
+//   - Among marks, whose frames prove nothing, the scan skips content only when a record or the end follows it.
 import type { Keyring } from "@holdpoint/base/keyring.ts";
 import { createOpener } from "./encrypted-record.ts";
 import {
@@ -69,9 +69,9 @@ function scan(file: Buffer, from: number, frames: Frames, isSealed: boolean): Sc
     }
     if (damagedSince < 0) damagedSince = at;
     const end = at + (bytes ?? 0);
-    if (bytes !== null && end > file.length) break; // scan.2
+    if (bytes !== null && end > file.length) break;
     const isFollowed = end === file.length || file.subarray(end, end + frames.magic.length).equals(frames.magic);
-    const next = bytes !== null && (isSealed || isFollowed) ? end : file.indexOf(frames.magic, at + 1); // scan.1, scan.3
+    const next = bytes !== null && (isSealed || isFollowed) ? end : file.indexOf(frames.magic, at + 1);
     if (next < 0) break;
     at = next;
   }

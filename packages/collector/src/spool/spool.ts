@@ -20,17 +20,16 @@
 //   disk/                the file operations and their adapter, disk space kept for marks, one process per folder
 // Invariants:
 //   - Acknowledged ⊆ on disk: append resolves after fdatasync (append-log.ts).
-//   spool.2. The spool removes a segment only after the sync of every mark that its records imply for other segments.
-//        These are always older segments, so the oldest segment can go even when marks cannot be written, and a full
-//        disk regains space.
-//   spool.3. A damaged record costs only itself: it counts as damaged, its file stays under another name, and every
-//        intact record is delivered. A damaged batch costs nothing while the requests of its spans are there
-//        (recover-marks.ts).
+//   - The spool removes a segment only after the sync of every mark that its records imply for other segments. These
+//     are always older segments, so the oldest segment can go even when marks cannot be written, and a full disk
+//     regains space.
+//   - A damaged record costs only itself: it counts as damaged, its file stays under another name, and every intact
+//     record is delivered. A damaged batch costs nothing while the requests of its spans are there (recover-marks.ts).
 //   - `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free
 //     space.
-//   spool.5. Places are final: the decisions of a batch are in the tree log before the batch's first upload.
-//   spool.6. The marks of a removed segment stay until a newer accounting is on disk: without them, the next start
-//        would take its parts for lost (saved-accounting.ts).
+//   - Places are final: the decisions of a batch are in the tree log before the batch's first upload.
+//   - The marks of a removed segment stay until a newer accounting is on disk: without them, the next start would take
+//     its parts for lost (saved-accounting.ts).
 import type { StoredRequest } from "../shared/span-origin.ts";
 import { segmentName } from "./append-log.ts";
 import { LOG_SUFFIX } from "./collect-segments.ts";
@@ -128,7 +127,7 @@ async function appendBatch({ body, places, covers }: BatchRecord, spool: OpenSpo
     live.add(written.segment, written.offset + written.bytes, body.offsets.length);
     return written;
   });
-  const [ref, decided] = await Promise.allSettled([appending, trees.append(tenant.id, places)]); // spool.5
+  const [ref, decided] = await Promise.allSettled([appending, trees.append(tenant.id, places)]);
   if (ref.status === "rejected") throw ref.reason;
   if (decided.status === "rejected") {
     live.remove(ref.value.segment);

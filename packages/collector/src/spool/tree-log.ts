@@ -1,8 +1,8 @@
 // Tree log: the place of each run, kept while late spans of its trace may arrive. A separate log, because places
 // outlive their batches.
 // Invariants:
-//   tree-log.1. Decisions stay in the order in which assembly made them.
-//   tree-log.2. At most `treeRunsKept` runs, none older than `treeAgeMs`, to within one segment.
+//   - Decisions stay in the order in which assembly made them.
+//   - At most `treeRunsKept` runs, none older than `treeAgeMs`, to within one segment.
 import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
 import { type AppendLogPorts, createAppendLog, segmentName } from "./append-log.ts";
@@ -61,7 +61,7 @@ export function createTreeLog(options: TreeLogOptions, ports: AppendLogPorts): T
     ports,
   );
 
-  /** tree-log.2: removes the oldest segments first, which leaves no gap. */
+  /** Removes the oldest segments first, which leaves no gap. */
   async function removeOld(): Promise<void> {
     let runs = segments.reduce((sum, one) => sum + one.runs, 0);
     for (let first = segments[0]; first !== undefined && segments.length > 1; first = segments[0]) {
@@ -130,7 +130,7 @@ async function readDecisions(
   }
 }
 
-/** One record → its decisions, in order (tree-log.1). */
+/** One record → its decisions, in order. */
 export function* parseDecisions(record: SpoolRecord): Generator<Decision> {
   const tenant = String(record.header["tenant"]);
   for (const line of record.body.toString("latin1").split("\n")) {

@@ -3,7 +3,7 @@
 //   traces/database.1. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
 //   traces/database.2. One process has the file; a second fails with its name. kill -9 frees it.
 //   traces/database.3. A file of a newer version stays untouched.
-//   traces/database.4. Writes fail if another file has taken the file's name (base/files/file-guard.ts).
+//   - Writes fail if another file has taken the file's name (base/files/file-guard.ts).
 //   traces/database.5. Deleted rows are overwritten: nothing of them is left in the files of a stopped store.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -23,9 +23,9 @@ export interface Database {
   get(sql: string, ...parameters: SQLInputValue[]): Row | null;
   all(sql: string, ...parameters: SQLInputValue[]): readonly Row[];
   run(sql: string, ...parameters: SQLInputValue[]): number;
-  /** Rolled back if `work` throws. @throws {ApiError} `storage_unavailable`: traces/database.4 */
+  /** Rolled back if `work` throws. @throws {ApiError} `storage_unavailable` */
   transaction<T>(work: () => T): T;
-  /** Null, or the reason why writes fail (traces/database.4). */
+  /** Null, or the reason why writes fail. */
   readonly problem: () => string | null;
   /** The files hold nothing of deleted rows any more: the index of words merges, and the write-ahead log is empty. */
   scrub(): Promise<void>;
@@ -142,7 +142,7 @@ export function openDatabase(folder: string, clock: Clock, log: Log, steps: read
       try {
         const result = work();
         const problem = files.problem();
-        if (problem !== null) throw new ApiError("storage_unavailable", `${problem}.`); // traces/database.4
+        if (problem !== null) throw new ApiError("storage_unavailable", `${problem}.`);
         connection.exec("COMMIT");
         return result;
       } catch (error) {

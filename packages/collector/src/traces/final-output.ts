@@ -1,10 +1,10 @@
 // Final output: the run whose output is the result of a trace, where the root itself has none. Pure.
 // Invariants:
-//   final-output.1. An output of the root's own is the final one, unless the root ended at a pause: then the output of
-//        the last run that continued it is.
-//   final-output.2. A root that failed or has not ended has no final output below it: a part is no result.
-//   final-output.3. Otherwise it is the output of the child that ended last, or the final one below that child. Calls of
-//        tools count only where no other child has an output; lookups, vectors and prompts never do, nor failed runs.
+//   - An output of the root's own is the final one, unless the root ended at a pause: then the output of the last run
+//     that continued it is.
+//   - A root that failed or has not ended has no final output below it: a part is no result.
+//   - Otherwise it is the output of the child that ended last, or the final one below that child. Calls of tools count
+//     only where no other child has an output; lookups, vectors and prompts never do, nor failed runs.
 
 /** A run as this rule sees it. */
 export interface OutputRun {
@@ -29,8 +29,8 @@ interface Node {
 /** @param runs all runs of the trace, in tree order @returns the id of the run, or null */
 export function finalOutputRun(runs: readonly OutputRun[]): string | null {
   const root = buildTree(runs);
-  if (root === null || root.run.end === null || root.run.status !== "success") return null; // final-output.2
-  if (root.run.isPaused) return continuedBy(root); // final-output.1
+  if (root === null || root.run.end === null || root.run.status !== "success") return null;
+  if (root.run.isPaused) return continuedBy(root);
   return root.run.hasOutput ? null : (below(root)?.id ?? null);
 }
 
@@ -61,7 +61,6 @@ function continuedBy({ children }: Node): string | null {
 
 const ANSWERS = ["llm", "chain", "parser"];
 
-/** final-output.3. */
 function below({ children }: Node): OutputRun | null {
   const ended = lastFirst(children.filter(({ run }) => run.end !== null && run.status === "success"));
   for (const types of [ANSWERS, ["tool"]]) {

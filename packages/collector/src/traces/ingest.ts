@@ -2,10 +2,10 @@
 // store).
 // It accepts any key, because it listens on this machine only.
 // Invariants:
-//   ingest.1. A 202 follows the durable write of the runs, and never an upload with a rejected part.
-//   ingest.2. An unreadable request changes nothing, and its sender gets the reason.
-//   ingest.3. Any page in a browser can reach this port: the Host header must name this machine, and pages of other
-//        sites cannot change anything (base/http/server/loopback-host.ts).
+//   - A 202 follows the durable write of the runs, and never an upload with a rejected part.
+//   - An unreadable request changes nothing, and its sender gets the reason.
+//   - Any page in a browser can reach this port: the Host header must name this machine, and pages of other sites
+//     cannot change anything (base/http/server/loopback-host.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -44,7 +44,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
   });
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    checkHost(incoming, hosts); // ingest.3
+    checkHost(incoming, hosts);
     checkSite(incoming, pages.allows, "uploads come from programs, or from pages of this machine");
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
     const what = `${incoming.method} ${path}`;
@@ -53,7 +53,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
     const read = chooseReader(what, incoming.headers["content-type"]);
     if (read === null) return reply(outgoing, 404, NOT_FOUND);
     await store.write(read(await readUpload(incoming, BODY_BYTES_MAX)));
-    reply(outgoing, 202, "{}"); // ingest.1
+    reply(outgoing, 202, "{}");
   };
 
   return (incoming, outgoing) => {
@@ -64,7 +64,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
       }
       const { status, detail } = toUploadRefusal(error);
       if (status === 500) log.error("trace_upload_failed", { reason: describeError(error).message });
-      reply(outgoing, status, JSON.stringify({ error: detail, detail })); // ingest.2
+      reply(outgoing, status, JSON.stringify({ error: detail, detail }));
       // Reads and drops the rest of a body within the limits: closing the connection could lose the rejection.
       if (!incoming.complete && status === 413) incoming.destroy();
     });

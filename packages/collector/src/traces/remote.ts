@@ -1,7 +1,7 @@
 // Remote: the read routes of a trace store in another process, asked in the name of this server.
 // Invariants:
-//   remote.1. Requests go to the configured address only: a redirect is an error, and callers choose nothing but ids and
-//        filters, which are encoded.
+//   - Requests go to the configured address only: a redirect is an error, and callers choose nothing but ids and
+//     filters, which are encoded.
 //   - The key is in a header of the request alone: neither replies nor errors contain it, and no header of the
 //     caller is passed on.
 //   remote.3. A store that cannot erase is named: an erasure that left its traces would look complete.
@@ -51,7 +51,7 @@ async function asked(
   { params, query }: HttpRequest,
   sent: Sent = {},
 ): Promise<HttpReply> {
-  const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? "")); // remote.1
+  const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ""));
   const search = new URLSearchParams(query).toString();
   const { status, body } = await sendRequest(store, `${filled}${search === "" ? "" : `?${search}`}`, sent);
   if (status === 200 && isJson(body)) return { status, body };

@@ -1,7 +1,7 @@
 // Run change: one upload's data of one run, before the merge with the stored row (parts → run change → store).
 // The backend's ingest API has three forms (multipart, batch, single runs); all of them end here.
 // Invariants:
-//   run-change.1. A field's JSON stays the text that arrived: readers see it as uploaded.
+//   - A field's JSON stays the text that arrived: readers see it as uploaded.
 //   run-change.2. A run with a position follows the five rules of dotted_order, or its whole upload fails.
 import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
 
@@ -19,7 +19,7 @@ export interface RunChange {
   readonly runId: string;
   /** The run without its large fields. */
   readonly main: JsonObject;
-  /** JSON text of the fields in this upload (run-change.1). */
+  /** JSON text of the fields in this upload. */
   readonly fields: Readonly<Partial<Record<Field, string>>>;
   readonly attachments: readonly Attachment[];
 }

@@ -1,5 +1,5 @@
 // Upload body: the bytes of an upload, limited while they arrive and while they are decompressed.
-// Invariant upload-body.1: at most `bytesMax` are in memory, on the encoded or decompressed, whatever the headers
+// Invariant: at most `bytesMax` are in memory, on the encoded or decompressed, whatever the headers
 // declare.
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
@@ -17,7 +17,7 @@ export async function readUpload(incoming: IncomingMessage, bytesMax: number): P
   const encoded = await readEncoded(incoming, bytesMax);
   if (encoding === "identity") return encoded;
   try {
-    return await inflate[encoding](encoded, { maxOutputLength: bytesMax }); // upload-body.1
+    return await inflate[encoding](encoded, { maxOutputLength: bytesMax });
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw new ApiError("malformed_request", `The body is not valid ${encoding}.`);
@@ -30,7 +30,7 @@ async function readEncoded(incoming: IncomingMessage, bytesMax: number): Promise
   let size = 0;
   for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > bytesMax) throw refuseBody(incoming, bytesMax); // upload-body.1
+    if (size > bytesMax) throw refuseBody(incoming, bytesMax);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

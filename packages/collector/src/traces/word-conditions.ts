@@ -2,8 +2,8 @@
 // Invariants:
 //   word-conditions.1. Whatever way a word is looked up, it finds the traces whose words it is, or begins
 //        (api/text/search-words.ts).
-//   word-conditions.2. A word that most of the newest traces have is looked up in each row, newest first: a list of all
-//        its traces takes a hundred times as long as the page. So is the index, for words that many traces have.
+//   - A word that most of the newest traces have is looked up in each row, newest first: a list of all its traces takes
+//     a hundred times as long as the page. So is the index, for words that many traces have.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { Database, Row } from "./database.ts";
 
@@ -28,7 +28,7 @@ export function buildWordConditions(db: Database, search: WordSearch): readonly 
   return [...common.map(buildText), ...(rest.length === 0 ? [] : [buildIndexed(db, rest)])];
 }
 
-/** word-conditions.2: of twice a page before the cursor, more than a page have it, so a page of it is near. */
+/** Traces to look at before the cursor: if more than a page of them have the word, a page of it is near. */
 function findCommon(db: Database, { words, cursor, limit }: WordSearch): readonly string[] {
   const before = cursor === null ? "" : "WHERE (started, trace_id) < (?, ?)";
   const rows = db.all(

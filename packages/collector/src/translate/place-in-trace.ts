@@ -13,7 +13,7 @@ const SPAN_ID = /^[0-9a-f]{16}$/;
 
 /** Named by the backend's SDK, else the span's own, else the span of the SDK's parent run. */
 export function readParent(facts: Facts): string {
-  const named = facts.peek(PARENT_SPAN).toLowerCase(); // transport noise (leftovers.1)
+  const named = facts.peek(PARENT_SPAN).toLowerCase(); // transport noise
   if (SPAN_ID.test(named)) return named;
   if (facts.span.parentSpanId !== "") return facts.span.parentSpanId;
   // Its spans have the first half of their run's id, or the run has the span's id after zeros.

@@ -1,10 +1,10 @@
 // Translate: a span → the content of a run and its declared place (receive → decode → translate → assemble → …).
 // The rules are tables in the neighbouring files; this one applies them in order and joins the results.
-// Invariants: trace-run.1, trace-run.2 (trace-run.ts), and
+// Invariants: those of trace-run.ts, and
 //   - Every span becomes a run or, with the filter on, a place without content. No span makes translation
 //     throw.
 //   - With content capture off a model call still is an llm run with model and usage.
-//   translate.3. The metadata comes last: it takes every attribute that no other field used.
+//   - The metadata comes last: it takes every attribute that no other field used.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Span } from "../otlp/span.ts";
 import { readAttachments } from "./fields/attachments.ts";
@@ -204,7 +204,7 @@ function readSaid({ content }: UnplacedRun): string {
 
 type Extra = Pick<MetadataParts, "usage" | "usageIsSum" | "said">;
 
-/** Comes last (translate.3). */
+/** Comes last. */
 function readExtra(
   work: Work,
   type: RunContent["runType"],

@@ -1,9 +1,9 @@
 // Dead letters: refused runs, one file per body, for inspection and for `collector replay`.
 // Invariants:
-//   dead-letters.1. A file contains no key: it names its tenant by the hash of key and X-Tenant-Id.
+//   - A file contains no key: it names its tenant by the hash of key and X-Tenant-Id.
 //   dead-letters.2. A file appears complete or not at all: written under a temporary name, synced, then renamed. It
 //        survives a power cut from the end of its write: the folder is synced too.
-//   dead-letters.4. With encryption a file is a line that proves its key, and the rest sealed at the name of the file.
+//   - With encryption a file is a line that proves its key, and the rest sealed at the name of the file.
 //   dead-letters.3. The first write removes what crashes have left of earlier ones, after an hour.
 import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { basename } from "node:path";
@@ -48,7 +48,7 @@ export function createDeadLetters(dir: string, now: () => number, ring: Keyring 
       if (count === 0) await removeOldParts(dir, now()); // dead-letters.3
       const header: Header = {
         format: 1,
-        tenant: body.tenant.id, // dead-letters.1
+        tenant: body.tenant.id,
         tenantId: body.tenant.tenantId,
         createdMs: body.createdMs,
         givenUpMs: now(),
@@ -114,7 +114,6 @@ const PROOF_PLACE = "dead letter";
 const PROOF_BYTES = 128;
 const namePlace = (path: string): string => `dead letter ${basename(path)}`;
 
-/** dead-letters.4 */
 function sealLetter(letter: readonly Buffer[], path: string, ring: Keyring): Buffer[] {
   return [Buffer.from(`${ring.seal("", PROOF_PLACE)}\n`), ring.sealBytes(letter, namePlace(path))];
 }

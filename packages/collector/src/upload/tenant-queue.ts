@@ -80,9 +80,9 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
   }
 
   function pump(): void {
-    const max = circuit.isFailing() ? 1 : cyclesMax; // tenant-queues.2, tenant-queues.3
+    const max = circuit.isFailing() ? 1 : cyclesMax;
     while (!circuit.isOpen() && cycles < max && !ended.aborted) {
-      const job = queue.shift(); // tenant-queues.1
+      const job = queue.shift();
       if (job === undefined) break;
       count(-job.runs, 0, 1);
       void runCycle(job);
@@ -110,7 +110,7 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
     else circuit.open(failure.reason, failure.afterMs);
   }
 
-  /** tenant-queues.3. A request holds its slot only during the transfer, not between two attempts. */
+  /** A request holds its slot only during the transfer, not between two attempts. */
   function send(body: Body, signal: AbortSignal): Promise<SendOutcome> {
     return context.slots.use(circuit.isFailing(), async () => {
       const outcome = await ports.send(body, signal);

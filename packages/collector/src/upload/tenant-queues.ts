@@ -1,11 +1,10 @@
 // Tenant queues: one queue per tenant between sealing and upload, so that a failing tenant delays no other.
 // Invariants:
-//   tenant-queues.1. The jobs of a queue start in the order of their arrival.
-//   tenant-queues.2. A queue whose cycle ended without delivery opens its circuit: for 30 seconds, doubled each
-//        time up to COOLDOWN_MS_MAX, or for the delay that the backend requested. Then it admits one cycle at a time
-//        until one succeeds.
-//   tenant-queues.3. A queue never holds more than half of the slots; all failing queues together never hold more than
-//        a quarter.
+//   - The jobs of a queue start in the order of their arrival.
+//   - A queue whose cycle ended without delivery opens its circuit: for 30 seconds, doubled each time up to
+//     COOLDOWN_MS_MAX, or for the delay that the backend requested. Then it admits one cycle at a time until one
+//     succeeds.
+//   - A queue never holds more than half of the slots; all failing queues together never hold more than a quarter.
 //   - Every run of a job has one outcome: delivered, refused, or back in the queue.
 import { createTenantQueue, type QueueContext, type QueueTotals, type TenantQueue } from "./tenant-queue.ts";
 import type { TenantQueueOptions, TenantQueuePorts } from "./tenant-queue.ts";

@@ -1,10 +1,10 @@
 // Upload: the last step (… → batch → encode → upload). One cycle: sends a body, retries after transient causes, and
 // bisects a refused body, until every run is delivered, refused, or postponed to a later cycle. Invariants:
-//   upload.1. A cycle sends a body at most 1 + `retriesMax` times.
-//   upload.2. Bisection isolates a refused run before dead-lettering it, and delivers its neighbours.
-//   upload.3. No attempt starts before the time that the backend requested.
-//   upload.4. When the signal aborts, the wait between attempts ends at once and unsent runs stay in the job.
-//   upload.5. delivered + refused + left = the runs of the body.
+//   - A cycle sends a body at most 1 + `retriesMax` times.
+//   - Bisection isolates a refused run before dead-lettering it, and delivers its neighbours.
+//   - No attempt starts before the time that the backend requested.
+//   - When the signal aborts, the wait between attempts ends at once and unsent runs stay in the job.
+//   - delivered + refused + left = the runs of the body.
 import { backoffMs } from "@holdpoint/base/backoff.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Backend, SendOutcome } from "./backend/port.ts";
@@ -69,17 +69,17 @@ export async function upload(
     } else if (next.offsets.length > 1) {
       const middle = Math.ceil(next.offsets.length / 2);
       const tail = await cut(next, middle, next.offsets.length);
-      todo.push(tail, await cut(next, 0, middle)); // upload.2
+      todo.push(tail, await cut(next, 0, middle));
     } else if (outcome.kind === "too_large") {
       const shorter = await shorten(next);
       if (shorter === null) result.refused.push({ body: next, cause: "too_large", reason: outcome.reason });
       else todo.push(shorter);
     } else result.refused.push({ body: next, cause: "refused_by_backend", reason: outcome.reason });
   }
-  return { ...result, failure }; // upload.5
+  return { ...result, failure };
 }
 
-/** Sends one body unchanged until the backend accepts or refuses it, or after `retriesMax` retries (upload.1). */
+/** Sends one body unchanged until the backend accepts or refuses it, or after `retriesMax` retries. */
 export async function sendAgain(
   body: Body,
   policy: UploadPolicy,
@@ -90,16 +90,16 @@ export async function sendAgain(
   for (let attempt = 0; attempt <= policy.retriesMax; attempt++) {
     if (attempt > 0) {
       ports.onRetry();
-      if (!(await pause(delayMs(attempt, outcome, policy, ports), ports.clock, signal))) return outcome; // upload.4
+      if (!(await pause(delayMs(attempt, outcome, policy, ports), ports.clock, signal))) return outcome;
     }
     outcome = await ports.send(body, signal);
     if (outcome.kind !== "retry" || signal.aborted) return outcome;
   }
-  return outcome; // upload.1
+  return outcome;
 }
 
 function delayMs(attempt: number, outcome: SendOutcome, policy: UploadPolicy, ports: UploadPorts): number {
-  const requestedMs = outcome.kind === "retry" ? outcome.afterMs : null; // upload.3
+  const requestedMs = outcome.kind === "retry" ? outcome.afterMs : null;
   return backoffMs(
     attempt,
     { baseMs: policy.retryBackoffMs, maxMs: BACKOFF_MS_MAX, random: ports.random },

@@ -1,10 +1,10 @@
 // Answering: the draft answer of one item, and its way into the outbox.
 // Invariants:
-//   answering.1. An answer can be taken back: the outbox holds it for undo. A confirmation comes first where the request
-//        is dangerous, and where the person has switched the undo off. It shows exactly the answer to send.
-//   answering.2. An answer goes to the interrupt of its draft, by id.
+//   - An answer can be taken back: the outbox holds it for undo. A confirmation comes first where the request is
+//     dangerous, and where the person has switched the undo off. It shows exactly the answer to send.
+//   - An answer goes to the interrupt of its draft, by id.
 //   - An undone answer is the draft again.
-//   answering.4. Only a rejection, a message or an ignore passes while a part of the request is folded (folds.1).
+//   - Only a rejection, a message or an ignore passes while a part of the request is folded.
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
@@ -44,7 +44,7 @@ export function Answering({
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft | null>(null);
   const wanted = useIntent(buildKey(item));
-  const confirms = useValue(holdSecs) === 0 || item.dangerous; // answering.1
+  const confirms = useValue(holdSecs) === 0 || item.dangerous;
   const [chosen, setChosen] = useState(NOT_REMEMBERED);
   const { remember } = chosen;
   const [undone] = useState(() => undoneAnswer(buildKey(item)));
@@ -61,7 +61,7 @@ export function Answering({
   const isUnfolded = useUnfolded();
   const review = (given: Draft): void => {
     if (chosen.fault !== null) showToast(chosen.fault, { tone: "red" });
-    else if (!letsAct(given) || isUnfolded()) (confirms ? setDraft : send)(given); // answering.4
+    else if (!letsAct(given) || isUnfolded()) (confirms ? setDraft : send)(given);
   };
   const props = { item, onReview: review, confirms, wanted, undone };
   return (
@@ -108,7 +108,7 @@ function Editor({ request, ...props }: EditorProps & { readonly request: Request
   }
 }
 
-/** answering.2. A breakpoint has no answer and only continues. */
+/** A breakpoint has no answer and only continues. */
 function answerTo(item: InboxItem, { resume }: Draft, remember: RememberChoice["remember"]): Answer {
   const ids = { thread_id: item.thread_id, interrupt_id: item.id };
   return resume === undefined ? ids : { ...ids, resume, ...(remember === null ? {} : { remember }) };

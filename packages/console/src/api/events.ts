@@ -1,8 +1,8 @@
 // Events: a stream of server-sent events that stays open while it has listeners. Uses fetch instead of EventSource,
 // which cannot send the key.
 // Invariants:
-//   api/events.1. A broken stream reconnects with backoff, after the last event read.
-//   api/events.2. Without listeners, the connection closes and callbacks stop.
+//   - A broken stream reconnects with backoff, after the last event read.
+//   - Without listeners, the connection closes and callbacks stop.
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { request } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
@@ -48,11 +48,11 @@ async function read(
         const next = await reader?.read();
         if (next === undefined || next.done) break;
         failures = 0;
-        lastId = next.value.id ?? lastId; // api/events.1
+        lastId = next.value.id ?? lastId;
         onEvent({ event: next.value.event ?? "message", data: JSON.parse(next.value.data) as unknown });
       }
     } catch (error) {
-      if (signal.aborted) return; // api/events.2
+      if (signal.aborted) return;
       if (error instanceof ApiProblem && error.status === 401) return onState("closed");
       failures++;
     }

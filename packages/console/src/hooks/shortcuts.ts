@@ -1,11 +1,11 @@
 // Shortcuts: the keys of the console. A mounted component registers its keys; `?` lists all of them.
 // Invariants:
-//   shortcuts.1. Keys typed into a field are text, except with Ctrl or Cmd, and Escape.
-//   shortcuts.2. While a dialog is open, only its own keys work: the last registered layer.
-//   shortcuts.3. A sequence ("g i") expires if its second key does not follow within SEQUENCE_MS.
-//   shortcuts.4. A key that is held down repeats movements only: one press is one decision.
-//   shortcuts.5. Ctrl+Enter submits the form that has the focus, as its own button does, and nothing else.
-//   shortcuts.6. A letter pressed in a form decides only with that form: the button beside a comment approves nothing.
+//   - Keys typed into a field are text, except with Ctrl or Cmd, and Escape.
+//   - While a dialog is open, only its own keys work: the last registered layer.
+//   - A sequence ("g i") expires if its second key does not follow within SEQUENCE_MS.
+//   - A key that is held down repeats movements only: one press is one decision.
+//   - Ctrl+Enter submits the form that has the focus, as its own button does, and nothing else.
+//   - A letter pressed in a form decides only with that form: the button beside a comment approves nothing.
 import { useEffect, useRef } from "react";
 import { createValue } from "./value.ts";
 
@@ -16,15 +16,15 @@ export interface Shortcut {
   readonly run: () => void;
   /** Also works in text fields. */
   readonly inFields?: boolean;
-  /** Acts once, however long the key is held down (shortcuts.4). */
+  /** Acts once, however long the key is held down. */
   readonly once?: boolean;
-  /** Selector of the only form in which the key works; outside of all forms it works too (shortcuts.6). */
+  /** Selector of the only form in which the key works; outside of all forms it works too. */
   readonly form?: string;
 }
 
 /** The form of an answer. */
 export const ANSWER_FORM = "form.answer";
-/** Ctrl or Cmd with Enter, for the help; it needs no registration (shortcuts.5). */
+/** Ctrl or Cmd with Enter, for the help; it needs no registration. */
 export const SUBMIT: Shortcut = { keys: "Mod+Enter", label: "Send the form that has the focus", run: () => undefined };
 
 interface Layer {
@@ -37,7 +37,7 @@ const SEQUENCE_MS = 1000;
 export const layers = createValue<readonly Layer[]>([]);
 let pending: { readonly key: string; readonly at: number } | null = null;
 
-/** @param modal hides the keys of all layers below (shortcuts.2). */
+/** @param modal hides the keys of all layers below. */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[], modal = false): void {
   const layer = useRef<Layer | null>(null);
   useEffect(() => {
@@ -51,7 +51,7 @@ export function useShortcuts(title: string, shortcuts: readonly Shortcut[], moda
   });
 }
 
-/** Active layers, the last added first (shortcuts.2). */
+/** Active layers, the last added first. */
 export function reachable(): readonly Layer[] {
   const all = [...layers.get()].reverse();
   const modal = all.findIndex((layer) => layer.modal);
@@ -65,22 +65,21 @@ export function startShortcuts(): void {
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
   const key = nameKeystroke(event);
-  if (key === SUBMIT.keys) return submitForm(event); // shortcuts.5
+  if (key === SUBMIT.keys) return submitForm(event);
   const typing = isField(event.target);
-  const sequence = pending !== null && event.timeStamp - pending.at < SEQUENCE_MS ? `${pending.key} ${key}` : null; // shortcuts.3
+  const sequence = pending !== null && event.timeStamp - pending.at < SEQUENCE_MS ? `${pending.key} ${key}` : null;
   pending = null;
   const all = reachable().flatMap((layer) => layer.shortcuts);
   const form = event.target instanceof Element ? event.target.closest("form") : null;
   const usable = (one: Shortcut): boolean =>
-    (!typing || one.inFields === true) && // shortcuts.1
-    (one.form === undefined || form === null || form.matches(one.form)); // shortcuts.6
+    (!typing || one.inFields === true) && (one.form === undefined || form === null || form.matches(one.form));
   const found =
     all.find((one) => one.keys === sequence && usable(one)) ?? all.find((one) => one.keys === key && usable(one));
   if (found !== undefined) {
     // Enter and Space activate a focused button or link.
     if ((key === "Enter" || key === "Space") && isControl(event.target)) return;
     event.preventDefault();
-    if (!event.repeat || found.once !== true) found.run(); // shortcuts.4
+    if (!event.repeat || found.once !== true) found.run();
   } else if (!typing && all.some((one) => one.keys.startsWith(`${key} `))) {
     pending = { key, at: event.timeStamp };
   }
@@ -96,7 +95,7 @@ function submitForm(event: KeyboardEvent): void {
   );
   if (button === undefined) return;
   event.preventDefault();
-  if (!event.repeat) button.click(); // shortcuts.4
+  if (!event.repeat) button.click();
 }
 
 function nameKeystroke(event: KeyboardEvent): string {

@@ -3,8 +3,8 @@
 // Invariants:
 //   schema.1. An untouched value stays unchanged, with its type.
 //   schema.2. A part without its own control becomes a JSON field: a form omits nothing.
-//   schema.3. An optional list or object is no fault while it is empty, whatever its own parts require.
-//   schema.4. A fault says what is wanted in the words of the schema: of its description, not of its pattern.
+//   - An optional list or object is no fault while it is empty, whatever its own parts require.
+//   - A fault says what is wanted in the words of the schema: of its description, not of its pattern.
 import { isObject, readMember, sameJson, readJsonText, type Json, type JsonObject } from "./json.ts";
 import { matches } from "./patterns.ts";
 import { isDate, isZonedTime } from "./typed-input.ts";
@@ -192,7 +192,7 @@ export function findFaults(one: FormField, value: Json | undefined, path = ""): 
   const fault = (message: string): readonly Fault[] => [{ path, message }];
   if (value === undefined) return one.required ? fault("is required") : [];
   if (value === null && one.nullable) return [];
-  if (!one.required && isEmpty(value)) return []; // schema.3
+  if (!one.required && isEmpty(value)) return [];
   const { schema, control, choices } = one;
   switch (control) {
     case "text":
@@ -230,7 +230,7 @@ const limit = (schema: JsonObject, name: string): number | null => {
   return typeof value === "number" ? value : null;
 };
 
-/** Without the optional parts that are empty and would not match as they are (schema.3). */
+/** Without the optional parts that are empty and would not match as they are. */
 export function withoutEmpty(one: FormField, value: Json): Json {
   if (one.control === "list" && Array.isArray(value) && one.fields[0] !== undefined) {
     const [item] = one.fields;
@@ -263,7 +263,7 @@ function textFaults({ schema, description }: FormField, value: string): readonly
   if (most !== null && value.length > most) return [`must have at most ${most} characters`];
   const { pattern } = schema;
   return typeof pattern === "string" && !matches(pattern, value)
-    ? [description === null ? "does not have the expected form" : `must be: ${description}`] // schema.4
+    ? [description === null ? "does not have the expected form" : `must be: ${description}`]
     : [];
 }
 

@@ -1,7 +1,7 @@
 // Value table: a value for a person who decides by it: members as rows, nested ones inside of them, lists of equal objects
 // as tables, pictures as pictures.
 // Invariants:
-//   - Nothing is left out without a count and a button (folds.1): texts, rows of lists, members.
+//   - Nothing is left out without a count and a button: texts, rows of lists, members.
 import type { ReactNode } from "react";
 import { confusable } from "@holdpoint/api/text/visible-text.ts";
 import { useFold } from "../text/folds.tsx";

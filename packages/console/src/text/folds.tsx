@@ -1,7 +1,7 @@
 // Folds: the parts of a request that a page shows shortened until a person opens them.
 // Invariants:
-//   folds.1. A decision that lets an action go ahead waits until everything that it covers has been open: the first
-//        press opens the folded parts and moves to the first, the next one decides.
+//   - A decision that lets an action go ahead waits until everything that it covers has been open: the first press
+//     opens the folded parts and moves to the first, the next one decides.
 //   - Parts that appear later, and those of a dialog, belong to the nearest `Folds` around them.
 import { createContext, useContext, useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { useShortcuts } from "../hooks/shortcuts.ts";
@@ -57,7 +57,7 @@ export function useFold<Place extends HTMLElement>(
   return { isFolded, open: () => setOpen(true), place };
 }
 
-/** A guard for decisions: true once nothing is folded; otherwise it opens the parts and says so (folds.1). */
+/** A guard for decisions: true once nothing is folded; otherwise it opens the parts and says so. */
 export function useUnfolded(): () => boolean {
   const folds = useContext(Registry);
   return () => {

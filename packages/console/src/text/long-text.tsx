@@ -1,6 +1,6 @@
 // Long text: a text with its line breaks, its first lines until it is opened, as Markdown, as it is, or as HTML source.
 // Invariants:
-//   - What is left out is counted, and one press shows it (folds.1).
+//   - What is left out is counted, and one press shows it.
 //   - The view changes how a text looks, never which text it is: a source is one press away.
 import { useState, type ReactNode } from "react";
 import { formatPlainLines } from "@holdpoint/api/text/plain-text.ts";

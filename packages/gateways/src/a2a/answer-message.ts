@@ -1,7 +1,7 @@
 // Answer message: a message with the id of a task → answers to its open items.
 // Invariants:
-//   answer-message.1. An item for people only gets no answer here.
-//   answer-message.2. A message means one answer or none: any other is refused with the reason.
+//   - An item for people only gets no answer here.
+//   - A message means one answer or none: any other is refused with the reason.
 import type { Message } from "@a2a-js/sdk";
 import { answerAll, recognise } from "@holdpoint/api/dialects.ts";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
@@ -37,9 +37,9 @@ export function readAnswers({ parts, metadata }: Message, open: readonly OpenIte
       return {
         ok: false,
         reason: `Only a person may answer "${target.item.title}": ${linkTo(publicUrl, target.item)}`,
-      }; // answer-message.1
+      };
     const answer = answerTo(target.item);
-    if (!answer.ok) return { ok: false, reason: answer.reason }; // answer-message.2
+    if (!answer.ok) return { ok: false, reason: answer.reason };
     answers.push({ item: target.item, resume: answer.resume });
   }
   const ids = new Set(answers.map(({ item }) => item.id));

@@ -1,11 +1,11 @@
 // Send message: a message starts a task, or answers the open items of one.
 // Invariants:
-//   send-message.1. A repeated message finds the run of the first one: its id and content are the idempotency key.
-//   send-message.2. A message without a task starts nothing while its context has an open task: an answer that lost its
-//     task id must not abandon a question. A message whose metadata has `on_paused` has chosen.
-//   send-message.3. An answer that is refused leaves the task as it was, and the reply says why. An item that was
-//     answered elsewhere is an error that names who answered.
-//   send-message.4. While an item with review rules is open, an answer brings no receiver that the task does not have.
+//   - A repeated message finds the run of the first one: its id and content are the idempotency key.
+//   - A message without a task starts nothing while its context has an open task: an answer that lost its task id must
+//     not abandon a question. A message whose metadata has `on_paused` has chosen.
+//   - An answer that is refused leaves the task as it was, and the reply says why. An item that was answered elsewhere
+//     is an error that names who answered.
+//   - While an item with review rules is open, an answer brings no receiver that the task does not have.
 import { type Message, type SendMessageRequest, taskStateToJSON } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { RunWebhookObject } from "@holdpoint/api/runs.ts";
@@ -66,7 +66,7 @@ async function start(
   if (contextId !== "" && !isUuid(contextId))
     throw new RequestMalformedError("`message.contextId` must be a UUID: leave it out for a new context.");
   const { on_paused: onPaused, ...own } = metadata;
-  const isFree = contextId === "" || onPaused !== undefined; // send-message.2
+  const isFree = contextId === "" || onPaused !== undefined;
   const open = isFree ? null : await findOpenTask(api, contextId, message.messageId);
   if (open !== null) return accepted(await readTask(api, assistantId, open));
   const key = hashContent([message.messageId, contextId, message.parts]);
@@ -75,7 +75,7 @@ async function start(
       assistantId,
       input: buildInput(message),
       threadId: contextId === "" ? null : contextId,
-      idempotencyKey: `a2a-${key}`, // send-message.1
+      idempotencyKey: `a2a-${key}`,
       metadata: { ...own, source: "a2a" },
       streamModes: ["messages-tuple"],
       onPaused,
@@ -96,7 +96,7 @@ function accepted(task: TaskRuns): Sent {
 
 /**
  * The open task of a context, if this message started it; null without an open task.
- * @throws {A2AError} UnsupportedOperationError: send-message.2
+ * @throws {A2AError} UnsupportedOperationError
  */
 async function findOpenTask(api: OwnApi, contextId: string, messageId: string): Promise<string | null> {
   const open = await openItems(api, contextId).catch((error: unknown) => {
@@ -135,13 +135,13 @@ async function answer(
     if (findStatus(error) === null) throw error;
     return said.answers.map((): Answered => ({ ok: false, code: "forbidden", reason: (error as Error).message }));
   });
-  if (results.every(({ ok }) => !ok)) await removeWebhooks(api, task, added); // send-message.3
+  if (results.every(({ ok }) => !ok)) await removeWebhooks(api, task, added);
   return afterAnswers(api, task, said.answers, results);
 }
 
 const webhooksPath = ({ contextId, taskId }: TaskRuns): string => `/threads/${contextId}/runs/${taskId}/webhooks`;
 
-/** @returns the new ones @throws {A2AError} RequestMalformedError: send-message.4 */
+/** @returns the new ones @throws {A2AError} RequestMalformedError */
 async function addWebhooks(
   api: OwnApi,
   task: TaskRuns,
@@ -177,7 +177,7 @@ async function afterAnswers(
 ): Promise<Sent> {
   const now = await readTask(api, task.assistantId, task.taskId);
   const refused = results.flatMap((result, index) => (result.ok ? [] : [{ result, item: answers[index]?.item }]));
-  const isRepeated = refused.some(({ result }) => result.code === "idempotency_key_reused"); // send-message.1
+  const isRepeated = refused.some(({ result }) => result.code === "idempotency_key_reused");
   if (refused.length === 0 || isRepeated) return accepted(now);
   const needsAuth = refused.some(({ result }) => NEEDS_AUTH.has(result.code));
   if (needsAuth || refused.every(({ result }) => isStillOpen(result) || isForOthers(result))) {
@@ -186,7 +186,7 @@ async function afterAnswers(
   const [first] = refused.filter(({ result }) => !isStillOpen(result));
   const item = first?.item === undefined ? null : await findItem(api, first.item.thread_id, first.item.id);
   const told = item === null || item.state === "open" ? first?.result.reason : elsewhere(item);
-  throw new UnsupportedOperationError(told ?? "The answer was refused."); // send-message.3
+  throw new UnsupportedOperationError(told ?? "The answer was refused.");
 }
 
 /** The items that the newest run of the task answers: a repeated message finds its answer there, any other its loss. */

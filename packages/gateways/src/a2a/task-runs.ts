@@ -3,7 +3,7 @@
 //   - A task is read from its thread, with the rights of the caller: nothing is stored about it.
 //   task-runs.3. Runs and items are two reads. An answer between them leaves a paused run without its question, which
 //     would look like a cancelled task: such a task is read again.
-//   task-runs.2. A task belongs to one assistant: at the address of another one it is not found.
+//   - A task belongs to one assistant: at the address of another one it is not found.
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { TaskState } from "@a2a-js/sdk";
 import { isUuid } from "@holdpoint/base/ids.ts";
@@ -39,7 +39,7 @@ export function findTaskId({ run_id: runId, continues }: RunObject): string {
 export async function readTask(api: OwnApi, assistantId: string, taskId: string): Promise<TaskRuns> {
   if (!isUuid(taskId)) throw new TaskNotFoundError(`There is no task ${taskId}.`);
   const run = (await refusable(api.call("GET", `/runs/${taskId}`))) as unknown as RunObject;
-  if (run.assistant_id !== assistantId) throw new TaskNotFoundError(`There is no task ${taskId}.`); // task-runs.2
+  if (run.assistant_id !== assistantId) throw new TaskNotFoundError(`There is no task ${taskId}.`);
   const readNow = async (): Promise<TaskRuns> =>
     taskOfRuns(api, await readChain(api, run.thread_id, findTaskId(run)), null);
   return refusable(readWhole(readNow));

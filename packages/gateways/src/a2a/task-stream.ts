@@ -1,8 +1,8 @@
 // Task stream: the events of a task: its state now, the text of the agent as it arrives, artifacts and states.
 // Invariants:
-//   task-stream.1. Text in progress ends with the artifact that a later read returns.
-//   task-stream.2. The stream ends when the task is over, or when it waits for an answer. A reader that subscribes to
-//     a waiting task gets the next run of the task first, over any channel.
+//   - Text in progress ends with the artifact that a later read returns.
+//   - The stream ends when the task is over, or when it waits for an answer. A reader that subscribes to a waiting task
+//     gets the next run of the task first, over any channel.
 import type { Artifact, StreamResponse } from "@a2a-js/sdk";
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import { nextRun } from "../calls/follow-thread.ts";
@@ -14,7 +14,7 @@ import { isOver, isRunning } from "./task-state.ts";
 
 export interface Streaming extends TaskView {
   readonly signal: AbortSignal;
-  /** Wait for the answer of a task that waits at the start (task-stream.2). */
+  /** Wait for the answer of a task that waits at the start. */
   readonly outlastsPause: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function* taskStream(first: TaskRuns, streaming: Streaming): AsyncG
     for await (const piece of streamText(task, streaming)) yield artifactUpdate(task, piece);
     task = await settled(api, task, signal);
     for (const one of await refusable(buildArtifacts(task, streaming)))
-      yield artifactUpdate(task, { artifact: one, append: false, lastChunk: true }); // task-stream.1
+      yield artifactUpdate(task, { artifact: one, append: false, lastChunk: true });
     yield statusUpdate(task, streaming);
     isFollowed = isRunning(task.state);
   }

@@ -2,7 +2,7 @@
 // schemas are those of MCP elicitation; A2A's data parts use the same forms.
 // Invariants:
 //   - The answer comes from the dialects, as in the inbox: the graph sees no difference.
-//   flat-form.2. An answer that does not fit a flat form gets none, instead of a form that loses a part of it.
+//   - An answer that does not fit a flat form gets none, instead of a form that loses a part of it.
 import {
   answerAll,
   buildAnswer,
@@ -32,7 +32,7 @@ type Item = Pick<InboxItem, "kind" | "node" | "title" | "value" | "response_sche
 const MESSAGE_UNITS_MAX = 4000;
 const ACTIONS_MAX = 10;
 
-/** Null if the item needs more than a flat form (flat-form.2). */
+/** Null if the item needs more than a flat form. */
 export function buildForm(item: Item): FlatForm | null {
   if (item.kind === "breakpoint") {
     const decision = { type: "string", title: "Decision", enum: ["continue"], default: "continue" };

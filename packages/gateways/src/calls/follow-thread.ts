@@ -1,6 +1,6 @@
 // Follow thread: waits until a thread has no run in progress, and reports how its newest run ended.
 // Invariants:
-//   follow-thread.1. The result belongs to the newest run: an answer from the inbox or from another client is followed.
+//   - The result belongs to the newest run: an answer from the inbox or from another client is followed.
 //   follow-thread.3. Runs and items are two reads. An answer between them is no cancellation: the newer run is followed.
 //   - An ended wait changes nothing on the thread.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
@@ -30,7 +30,7 @@ export async function followThread(api: OwnApi, place: RunPlace, signal: AbortSi
       newest.run_id !== runId &&
       newest.created_at >= (await getRun(api, place.threadId, runId)).created_at
     ) {
-      runId = newest.run_id; // follow-thread.1
+      runId = newest.run_id;
       continue;
     }
     const at = { threadId: place.threadId, runId };

@@ -40,7 +40,7 @@ export async function callAgent(
   const place = repeated?.place ?? (await startRun(call.api, buildStart(assistantId, asked.args, asked.meta)));
   asked.onRun(place);
   const cancel = (): void => void cancelRun(call.api, place);
-  asked.cancelOn.addEventListener("abort", cancel, { once: true }); // tool-call.3
+  asked.cancelOn.addEventListener("abort", cancel, { once: true });
   try {
     const answers = repeated === null ? null : await applyAnswers(call, repeated);
     const outcome = await follow(call, place);
@@ -51,7 +51,7 @@ export async function callAgent(
   }
 }
 
-/** A result, or the question to the user of the client, for as long as the run pauses (tool-call.1). */
+/** A result, or the question to the user of the client, for as long as the run pauses. */
 export async function finish(
   call: ToolCall,
   first: Outcome,

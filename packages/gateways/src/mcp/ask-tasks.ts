@@ -1,8 +1,8 @@
 // Ask tasks: a call of `ask_human` or `approve` as a task, revision 2025-11-25. The task is the request, under its id.
 // Invariants:
-//   ask-tasks.1. A task's status is that of its request: nothing else is stored about it.
-//   ask-tasks.2. Only requests of these two tools are tasks, and those of another caller are not there: to hand out an
-//        end, or to cancel, is the asker's.
+//   - A task's status is that of its request: nothing else is stored about it.
+//   - Only requests of these two tools are tasks, and those of another caller are not there: to hand out an end, or to
+//     cancel, is the asker's.
 import type { CallToolResult, Task } from "@modelcontextprotocol/server";
 import type { RequestObject } from "@holdpoint/api/requests.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
@@ -22,10 +22,10 @@ export async function findAsked({ api, caller }: AskCall, taskId: string): Promi
   if (!isUuid(taskId)) return null;
   const request = (await api.call("GET", `/requests/${taskId}`, {})) as unknown as RequestObject;
   const isOwn = caller === "" || request.requested_by === caller;
-  return isOwn && typeof request.metadata["asked_as"] === "string" ? request : null; // ask-tasks.2
+  return isOwn && typeof request.metadata["asked_as"] === "string" ? request : null;
 }
 
-/** ask-tasks.1. A person answers elsewhere, so the client has nothing to give: it is working. */
+/** A person answers elsewhere, so the client has nothing to give: it is working. */
 export function toTask({ request_id: taskId, status, created_at: createdAt, ended_at: endedAt }: RequestObject): Task {
   return {
     taskId,

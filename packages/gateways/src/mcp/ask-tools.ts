@@ -3,7 +3,7 @@
 //   ask-tools.1. A call that is repeated with the same arguments finds its request while that is open, and once after its
 //        end, so a client or a server that died loses nothing. An answer that was handed out answers no later call.
 //        It finds no request of another caller, and none with another question.
-//   ask-tools.2. Only people answer: the payload says so (api/person-only.ts), and the tool `resume` keeps to it.
+//   - Only people answer: the payload says so (api/person-only.ts), and the tool `resume` keeps to it.
 import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { RequestObject } from "@holdpoint/api/requests.ts";
@@ -160,7 +160,6 @@ const BY_DEADLINE = "deadline";
 const nameEnd = (status: RequestObject["status"], by: string | undefined): RequestObject["status"] =>
   by === BY_DEADLINE ? "expired" : status;
 
-/** ask-tools.2. */
 const FOR_PEOPLE = { audience: "human" };
 
 function questionBody({ question, choices, schema, timeout_seconds: timeout }: JsonObject): JsonObject | string {

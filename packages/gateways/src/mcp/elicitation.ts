@@ -2,7 +2,7 @@
 // Invariants:
 //   - A form holds only flat fields; anything else, and an interrupt for people only, is a link
 //     where the client opens links.
-//   elicitation.2. A secret is never typed into a form: clients show forms to models, and store them.
+//   - A secret is never typed into a form: clients show forms to models, and store them.
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from "@modelcontextprotocol/server";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
@@ -39,7 +39,7 @@ export interface ElicitContext {
 /** Null if this client cannot ask its user. */
 export function elicitParams(item: InboxItem, context: ElicitContext): ElicitParams | null {
   const { elicits, linkTo, isForPeopleOnly, refused } = context;
-  const form = isSensitive(item) ? null : buildForm(item); // elicitation.2
+  const form = isSensitive(item) ? null : buildForm(item);
   if (elicits.url && (form === null || isForPeopleOnly(item) || !elicits.form)) {
     return { mode: "url", message: item.title, url: linkTo(item) };
   }

@@ -3,7 +3,7 @@
 // the official client (`@modelcontextprotocol/client` 2.4) opens with them unless told otherwise.
 // Invariants:
 //   - An answer from anywhere ends the wait: open requests to the client are cancelled.
-//   pause-legacy.2. A wait is limited: after ELICIT_WAIT_MS the call ends with the paused run as its result.
+//   - A wait is limited: after ELICIT_WAIT_MS the call ends with the paused run as its result.
 import type { Outcome } from "../calls/follow-thread.ts";
 import { nextRun } from "../calls/follow-thread.ts";
 import { buildElicitId } from "./elicit-ids.ts";
@@ -86,9 +86,9 @@ export async function askAndWait(
     }
     if (open.size === 0) return { kind: "unasked" };
     const limit = AbortSignal.any([call.signal, call.stopping, over.signal, AbortSignal.timeout(ELICIT_WAIT_MS)]);
-    const continued = nextRun(call.api, outcome, limit).then(
-      (): PauseEnd => ({ kind: limit.aborted ? "unasked" : "continued" }), // pause-legacy.2
-    );
+    const continued = nextRun(call.api, outcome, limit).then((): PauseEnd => ({
+      kind: limit.aborted ? "unasked" : "continued",
+    }));
     continued.catch(() => undefined); // it may fail after the reply has ended the wait
     return await Promise.race([reply.promise, continued]);
   } finally {

@@ -1,7 +1,7 @@
 // Tasks, revision 2025-11-25: a call that the client asks for as a task. The task is the run and the runs that continue
 // it over its pauses, so it lives as long as its thread, over restarts and in every process.
 // Invariants:
-//   tasks.1. A task's status is read from the thread: nothing else is stored about it.
+//   - A task's status is read from the thread: nothing else is stored about it.
 import type { Task } from "@modelcontextprotocol/server";
 import { isUuid } from "@holdpoint/base/ids.ts";
 import { openItems } from "../calls/follow-thread.ts";
@@ -20,7 +20,7 @@ export function parseTaskPlace(taskId: string): RunPlace | null {
   return isUuid(threadId) && isUuid(runId) && more.length === 0 ? { threadId, runId } : null;
 }
 
-/** tasks.1. @throws {ApiRefusal} `thread_not_found`, `run_not_found` */
+/** @throws {ApiRefusal} `thread_not_found`, `run_not_found` */
 export async function taskAt(api: OwnApi, place: RunPlace): Promise<Task> {
   const first = await getRun(api, place.threadId, place.runId);
   const newest = (await newestRun(api, place.threadId)) ?? first;

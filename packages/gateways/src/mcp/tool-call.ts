@@ -1,10 +1,9 @@
 // Tool call: one call of an agent's tool, from the start of the run to a result, over any number of pauses.
 // Invariants:
-//   tool-call.1. A pause ends the call with a result, unless the client can ask its user.
-//   tool-call.2. An answer that arrives elsewhere (inbox, another client) continues the call; its result says who
-//        answered.
-//   tool-call.4. A form is answered only by the caller to whom the server has shown it.
-//   tool-call.3. Cancellation of the call cancels the run in progress. A paused thread stays paused.
+//   - A pause ends the call with a result, unless the client can ask its user.
+//   - An answer that arrives elsewhere (inbox, another client) continues the call; its result says who answered.
+//   - A form is answered only by the caller to whom the server has shown it.
+//   - Cancellation of the call cancels the run in progress. A paused thread stays paused.
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -68,11 +67,11 @@ export async function paramsFor(
     isForPeopleOnly: (one) => isForPeopleOnly(one, call.config),
     refused: refusals.get(item.id) ?? null,
   });
-  if (params?.mode === "form") await call.asked.note(item.id); // tool-call.4
+  if (params?.mode === "form") await call.asked.note(item.id);
   return params;
 }
 
-/** Answers from the user of the client. An item that is answered already adds a note (tool-call.2). */
+/** Answers from the user of the client. An item that is answered already adds a note. */
 export async function answerElicited(
   call: ToolCall,
   threadId: string,

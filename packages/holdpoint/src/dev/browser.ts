@@ -1,5 +1,5 @@
 // Browser: opens a page on the screen of the person who started the server, and on no other.
-// Invariant browser.1: a page that cannot be opened changes nothing: the link is in the output.
+// Invariant: a page that cannot be opened changes nothing: the link is in the output.
 import { spawn } from "node:child_process";
 
 export interface Surroundings {
@@ -21,7 +21,7 @@ export function browserCommand({ wanted, terminal, env, platform }: Surroundings
 export function openBrowser(page: string, [command, ...options]: readonly string[]): void {
   if (command === undefined) return;
   const child = spawn(command, [...options, page], { stdio: "ignore", detached: true });
-  child.on("error", () => undefined); // browser.1
+  child.on("error", () => undefined);
   child.unref();
 }
 

@@ -1,6 +1,6 @@
 // Free port: a service on its usual port, or on the next free one.
 // Invariants:
-//   free-port.1. The service itself listens; the look beforehand only saves a start that fails.
+//   - The service itself listens; the look beforehand only saves a start that fails.
 //   free-port.2. A service that moves leaves the usual ports of the others alone.
 import { createServer } from "node:net";
 
@@ -19,7 +19,7 @@ export async function onFreePort<T>(
       try {
         return await start(port);
       } catch (error) {
-        const isInUse = error instanceof Error && error.name === "ListenError"; // taken since the check (free-port.1)
+        const isInUse = error instanceof Error && error.name === "ListenError"; // taken since the check
         if (!isInUse || isLast) throw error;
       }
     }

@@ -1,11 +1,11 @@
 // Hosted pages: third-party pages that one start of `holdpoint dev` allows to call the server.
 // Invariants:
-//   hosted-pages.1. An allowed origin is a full name: no wildcard, no pattern, http or https.
+//   - An allowed origin is a full name: no wildcard, no pattern, http or https.
 import { CliError, EXIT } from "../cli/errors/cli-error.ts";
 
 const STUDIO = "https://smith.langchain.com";
 
-/** @param pages URLs of pages @throws {CliError} if one is not the URL of a page (hosted-pages.1) */
+/** @param pages URLs of pages @throws {CliError} if one is not the URL of a page */
 export function hostedOrigins(studio: boolean, pages: readonly string[]): readonly string[] {
   return [...(studio ? [STUDIO] : []), ...pages.map(parseOrigin)];
 }

@@ -1,8 +1,8 @@
 // Pending: the item of the inbox that a start shows: the paused sample run of a new user, or the longest waiting item
 // of a project. It uses the calls of any client.
 // Invariants:
-//   pending.1. At most one sample waits: a restart shows the existing one.
-//   pending.2. A failure to create the sample is a printed reason: the server runs without it.
+//   - At most one sample waits: a restart shows the existing one.
+//   - A failure to create the sample is a printed reason: the server runs without it.
 //   - No run of the user's own graphs is started.
 
 interface InboxItem {
@@ -39,10 +39,10 @@ export async function findPending(url: string, samples: boolean): Promise<Pendin
   if (!samples) return (await findItem(url, {}).catch(() => null)) ?? { kind: "empty" }; // callers may need a key
   try {
     const mark = { metadata: JSON.stringify(MARK) };
-    const waiting = (await findItem(url, mark)) ?? (await startSample(url), await findItem(url, mark)); // pending.1
+    const waiting = (await findItem(url, mark)) ?? (await startSample(url), await findItem(url, mark));
     return waiting ?? { kind: "none", reason: "the sample run did not pause" };
   } catch (error) {
-    return { kind: "none", reason: error instanceof Error ? error.message : String(error) }; // pending.2
+    return { kind: "none", reason: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -4,9 +4,8 @@
 //   interrupts/    its requests to people, one file a kind
 //   open-holdpoint.ts  the server, put together
 // Rules:
-//   create-holdpoint.1. No port opens, no signal is taken, and the environment is not read for settings: a variable
-//        such as DATABASE_URL belongs to the host program. Only the `env` section of a langgraph.json reads and adds
-//        variables.
+//   - No port opens, no signal is taken, and the environment is not read for settings: a variable such as DATABASE_URL
+//     belongs to the host program. Only the `env` section of a langgraph.json reads and adds variables.
 //   - The host program decides who may call, unless HOLDPOINT_API_KEYS or `auth` of langgraph.json
 //     do.
 //   - Every promise of the server holds: accepted runs and pauses are on disk before a reply leaves.

@@ -130,7 +130,7 @@ async function buildHost(options: HoldpointOptions) {
       ...(options.dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: options.dataDir }),
       ...(options.databaseUri === undefined ? {} : { DATABASE_URI: options.databaseUri }),
       ...(options.basePath === undefined || options.basePath === "" ? {} : { MOUNT_PREFIX: options.basePath }),
-    }, // create-holdpoint.1
+    },
     environment: process.env,
     processId: process.pid,
     nodeVersion: process.versions.node,

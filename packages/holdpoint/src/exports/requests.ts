@@ -3,7 +3,7 @@
 // Rules:
 //   - With a `key` a question survives the program: the same call with the same key, after a restart
 //     too, gets the question that is there, or its answer. Without one, each call asks anew.
-//   exports/requests.2. The default of `url` is HOLDPOINT_URL, that of `apiKey` HOLDPOINT_API_KEY.
+//   - The default of `url` is HOLDPOINT_URL, that of `apiKey` HOLDPOINT_API_KEY.
 import {
   type Connection,
   openRequest,
@@ -94,7 +94,6 @@ export async function askRequest(payload: unknown, options: AskOptions<string> =
   return request.status === "open" ? waitForEnd(connection, request) : request;
 }
 
-/** exports/requests.2. */
 function readServer(url: string | undefined, apiKey: string | undefined): Pick<Connection, "url" | "apiKey"> {
   const env = globalThis.process?.env ?? {}; // a browser has none
   const address = url ?? env["HOLDPOINT_URL"];

@@ -1,8 +1,8 @@
 // Access: how callers authenticate, by the settings: keys and sign-in with roles, handlers of the deployment, or not at
 // all.
 // Invariants:
-//   main/access.1. One of them decides about every caller: handlers beside keys or sign-in prevent the start.
-//   main/access.2. Sign-in starts complete or not at all: each missing setting is named.
+//   - One of them decides about every caller: handlers beside keys or sign-in prevent the start.
+//   - Sign-in starts complete or not at all: each missing setting is named.
 import type { Refusals } from "@holdpoint/server/auth/refusals.ts";
 import type { CallerSource } from "@holdpoint/server/auth/role-access.ts";
 import type { RoleRule } from "@holdpoint/server/auth/role-rules.ts";
@@ -42,7 +42,7 @@ export function authenticates({ apiKeys, oidcIssuer }: AgentConfig, { auth }: De
   return apiKeys !== null || oidcIssuer !== null || auth !== null;
 }
 
-/** @param reachable whether other machines reach the server @throws {ConfigError} main/access.1, main/access.2 */
+/** @param reachable whether other machines reach the server @throws {ConfigError} */
 export async function checkAuthentication(config: AgentConfig, graphs: Deployment, reachable: boolean): Promise<void> {
   const problems = [...conflicts(config, graphs), ...gaps(config, reachable)];
   if (problems.length === 0) return;

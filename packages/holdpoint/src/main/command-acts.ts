@@ -1,7 +1,7 @@
 // Command acts: what a command of this machine does with the data, for the audit trail.
 // Invariants:
-//   command-acts.1. Only the server that has a data folder writes its trail. A backup beside it leaves its act as a file
-//        of the folder, before it copies; the server records the act and then removes the file.
+//   - Only the server that has a data folder writes its trail. A backup beside it leaves its act as a file of the
+//     folder, before it copies; the server records the act and then removes the file.
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
@@ -30,7 +30,7 @@ export function takeBackupActs(folder: string): TakeCommandActs {
       const file = join(folder, name);
       const { at, by, subject } = readNote(await readFile(file, "utf8"));
       await record(buildAct({ name: by, via: "cli" }, { action: "backup_made", at, subject }));
-      await rm(file, { force: true }); // command-acts.1
+      await rm(file, { force: true });
     }
   };
 }

@@ -1,7 +1,7 @@
 // Variables of other agent servers, which a deployment that moves here may still set.
 // Rules:
-//   other-variables.1. One whose loss would weaken a promise of the deployment stops the server.
-//   other-variables.2. Any other one with a counterpart is a warning that names it.
+//   - One whose loss would weaken a promise of the deployment stops the server.
+//   - Any other one with a counterpart is a warning that names it.
 import { ConfigError, type Env } from "@holdpoint/base/config/config.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 
@@ -23,13 +23,12 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   LSD_PROM_METRICS_ENABLED: "the metrics are served at /metrics",
 };
 
-/** @throws {ConfigError} with every variable that other-variables.1 names */
+/** @throws {ConfigError} with every variable whose loss would weaken a promise */
 export function refuseOthers(env: Env): void {
   const problems = Object.entries(REFUSED).filter(([name]) => (env[name] ?? "") !== "");
   if (problems.length > 0) throw new ConfigError(problems.map(([name, reason]) => ({ name, reason })));
 }
 
-/** other-variables.2. */
 export function warnOfOthers(env: Env, log: Log): void {
   for (const [name, why] of Object.entries(WITHOUT_EFFECT)) {
     if (env[name] !== undefined) log.warning("setting_unknown", { name, reason: `it has no effect: ${why}` });

@@ -1,8 +1,8 @@
 // Serve parts: the trace store and the collector in the process of `holdpoint serve`.
 // Invariants:
 //   - A server without these settings loads neither.
-//   serve-parts.2. In the process of a server, the store takes uploads on its port and answers no queries there: these
-//        have to pass the server's authentication.
+//   - In the process of a server, the store takes uploads on its port and answers no queries there: these have to pass
+//     the server's authentication.
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -35,7 +35,7 @@ export async function startServeParts(
     flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
   };
   const parts = { config: collecting, log, running, queries: false };
-  const store = await startTraceStore(host, parts); // serve-parts.2
+  const store = await startTraceStore(host, parts);
   const { port, recent } = await startCollector(host, parts, store === null ? null : localUrl(store.port));
   const url = localUrl(port);
   return {

@@ -1,9 +1,9 @@
 // Client of /requests: puts a question to people, and waits for its end. No dependency but fetch: any runtime has it.
 // Rules:
-//   client.1. Every call may be repeated: the key makes a repeated question the same one, and reading changes nothing.
-//        Lost connections, 5xx and 429 are repeated; other refusals are errors.
-//   client.2. Before the question is open, a server that does not answer within OPEN_PATIENCE_MS is an error: most
-//        likely the address is wrong. An open question is waited for as long as it is open, or until `signal`.
+//   - Every call may be repeated: the key makes a repeated question the same one, and reading changes nothing. Lost
+//     connections, 5xx and 429 are repeated; other refusals are errors.
+//   - Before the question is open, a server that does not answer within OPEN_PATIENCE_MS is an error: most likely the
+//     address is wrong. An open question is waited for as long as it is open, or until `signal`.
 
 export interface Connection {
   /** Address of the server, with its prefix. */
@@ -71,7 +71,7 @@ export async function waitForEnd(connection: Connection, { request_id: id }: Per
   }
 }
 
-/** client.1. @param patienceMs of calls without a usable reply */
+/** @param patienceMs of calls without a usable reply */
 async function callServer(
   connection: Connection,
   path: string,

@@ -1,7 +1,7 @@
 // Slack Web API: the adapter of the port `SlackApi` over HTTPS.
 // Invariants:
-//   slack-web-api.1. The token goes to the configured API only, and no redirect is followed.
-//   slack-web-api.2. A reply is read up to REPLY_BYTES_MAX.
+//   - The token goes to the configured API only, and no redirect is followed.
+//   - A reply is read up to REPLY_BYTES_MAX.
 import type { SlackApi, SlackMethod, SlackOutcome } from "@holdpoint/server/ports/ports.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
@@ -38,7 +38,7 @@ export function createSlackWebApi(token: string, baseUrl: string): SlackApi {
           method: "POST",
           headers: { authorization: `Bearer ${token}`, "content-type": type },
           body: isForm ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body),
-          redirect: "error", // slack-web-api.1
+          redirect: "error",
           signal,
         });
         return await readOutcome(response);
@@ -72,7 +72,6 @@ function readError({ error, response_metadata: metadata }: JsonObject): SlackOut
   return { kind: PASSING.has(name) ? "failed" : "refused", reason };
 }
 
-/** slack-web-api.2. */
 async function readText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let [text, bytes] = ["", 0];

@@ -1,8 +1,8 @@
 // SMTP mailer: the adapter of the port `Mailer` over nodemailer.
 // Invariants:
-//   smtp-mailer.1. A password is sent over TLS only, except to this machine or with `requireTLS=false` in the address.
-//   smtp-mailer.2. Each e-mail has a connection of its own, with limits: a server that hangs holds nothing for longer.
-//   smtp-mailer.3. A message cannot name files or addresses to load.
+//   - A password is sent over TLS only, except to this machine or with `requireTLS=false` in the address.
+//   - Each e-mail has a connection of its own, with limits: a server that hangs holds nothing for longer.
+//   - A message cannot name files or addresses to load.
 import { createTransport } from "nodemailer";
 import type { Mailer, MailOutcome } from "@holdpoint/server/ports/ports.ts";
 
@@ -20,13 +20,13 @@ export function createSmtpMailer(address: string): Mailer {
     host,
     port,
     secure: url.protocol === "smtps:",
-    requireTLS: required === null ? user !== "" && !isLocal : required !== "false", // smtp-mailer.1
+    requireTLS: required === null ? user !== "" && !isLocal : required !== "false",
     ...(user === "" ? {} : { auth: { user, pass } }),
     ...(url.searchParams.get("name") === null ? {} : { name: url.searchParams.get("name") ?? "" }),
-    connectionTimeout: TIMEOUT_MS, // smtp-mailer.2
+    connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    disableFileAccess: true, // smtp-mailer.3
+    disableFileAccess: true,
     disableUrlAccess: true,
   });
   return {

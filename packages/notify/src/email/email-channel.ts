@@ -1,7 +1,7 @@
 // E-mail channel: rows of the outbox → one e-mail to one person.
 // Invariants:
-//   email-channel.1. An item that is no longer open is not in the e-mail; without any open item there is no e-mail.
-//   email-channel.2. An attempt after a crash sends the same message id.
+//   - An item that is no longer open is not in the e-mail; without any open item there is no e-mail.
+//   - An attempt after a crash sends the same message id.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { Mailer, Storage } from "@holdpoint/server/ports/ports.ts";
@@ -29,7 +29,7 @@ export function createEmailChannel(ports: EmailChannelPorts): Deliver {
     const bodies = rows.map(({ body }) => JSON.parse(body) as MessageBody);
     const items = await openItems(storage, bodies);
     const [first] = bodies;
-    if (first === undefined || items.length === 0) return { kind: "sent" }; // email-channel.1
+    if (first === undefined || items.length === 0) return { kind: "sent" };
     const { to, person } = first;
     const buildLinks = (item: Interrupt): ItemLinks => {
       if (links === null || person === null) return { console: buildLink(item), answer: null };
@@ -38,7 +38,7 @@ export function createEmailChannel(ports: EmailChannelPorts): Deliver {
       const token = writeToken({ threadId, interruptId, person, expiresAt }, links.secret);
       return { console: buildLink(item), answer: `${publicUrl()}${LINK_PATH}/${token}` };
     };
-    const messageId = `${rows[0]?.runId ?? ""}@${new URL(publicUrl()).hostname}`; // email-channel.2
+    const messageId = `${rows[0]?.runId ?? ""}@${new URL(publicUrl()).hostname}`;
     const outcome = await mailer.send({ from, to, messageId, ...emailMessage(items, buildLinks) }, signal);
     return outcome.kind === "failed" ? { ...outcome, replied: false } : outcome;
   };

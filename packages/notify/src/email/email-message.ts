@@ -1,7 +1,7 @@
 // E-mail message: items as text and HTML. Pure.
 // Invariants:
 //   - Texts of a graph are escaped in HTML, and nothing in them is hidden (visible-text.1).
-//   email-message.2. A header has one line: line breaks and controls of a title cannot add another.
+//   - A header has one line: line breaks and controls of a title cannot add another.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
@@ -68,7 +68,6 @@ function formatPart(
   };
 }
 
-/** email-message.2. */
 function oneLine(text: string): string {
   const line = visible(text)
     .replaceAll(/[\r\n\t]+/g, " ")

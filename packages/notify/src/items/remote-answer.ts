@@ -1,11 +1,11 @@
 // Remote answer: the decision of a person outside the console, through the rules of the inbox.
 // Invariants:
 //   - The answer is one that the item allows, in its dialect; everything else is refused with a reason.
-//   remote-answer.2. It passes the transaction of every inbox answer, in the name of the person: one of racing answers
-//     wins, and a repetition under the same key is the same answer.
-//   remote-answer.3. Four eyes, exclusions and votes compare names. Where handlers of the deployment give the names, a
-//     person whom the notification file does not list has only an address here, and may be the author, somebody who is
-//     excluded or has voted: such a person does not answer.
+//   - It passes the transaction of every inbox answer, in the name of the person: one of racing answers wins, and a
+//     repetition under the same key is the same answer.
+//   - Four eyes, exclusions and votes compare names. Where handlers of the deployment give the names, a person whom the
+//     notification file does not list has only an address here, and may be the author, somebody who is excluded or has
+//     voted: such a person does not answer.
 import { answerAll, type Decision, recognise } from "@holdpoint/api/dialects.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -65,7 +65,7 @@ export async function answerRemotely(
     const { interrupt } = await getItem(agent, { threadId, interruptId });
     const isByHandlers = agent.access !== null && agent.access.isCurrent === undefined;
     if (isByHandlers && !isListed && comparesNames(interrupt.review))
-      return { kind: "refused", reason: UNLISTED, closed: false }; // remote-answer.3
+      return { kind: "refused", reason: UNLISTED, closed: false };
     const built = buildResume(interrupt, answer);
     if (!built.ok) return { kind: "refused", reason: sentence(built.reason), closed: false };
     const ask: Ask = async (event, value) =>

@@ -1,10 +1,10 @@
 // Link page: the page of a one-use link: the question with its decisions, or the reason why there is none. Pure.
 // Invariants:
 //   - Every text is escaped, and nothing in it is hidden (api/text/visible-text: visible-text.1).
-//   link-page.2. The page has no scripts, and loads nothing. Other pages cannot frame it.
-//   link-page.3. The page decides nothing: every decision is a form that a person submits.
-//   link-page.4. A request that the page cuts off can be approved, and a question answered, in the console only, which
-//     shows all of it.
+//   - The page has no scripts, and loads nothing. Other pages cannot frame it.
+//   - The page decides nothing: every decision is a form that a person submits.
+//   - A request that the page cuts off can be approved, and a question answered, in the console only, which shows all
+//     of it.
 import type { ReadToken } from "./link-token.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
@@ -46,9 +46,7 @@ export function questionPage(
     ...(dangerous ? [`<p><strong>${DANGER}</strong></p>`] : []),
     ...(shown === null ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
-    ...choices
-      .filter((one) => !isLong || !goesAhead.has(one)) // link-page.4
-      .map((one) => renderForm(item, one)), // link-page.3
+    ...choices.filter((one) => !isLong || !goesAhead.has(one)).map((one) => renderForm(item, one)),
     `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,
   ]);
 }
@@ -87,7 +85,7 @@ function page(status: number, title: string, parts: readonly string[]): HttpRepl
       "Content-Type": "text/html; charset=utf-8",
       "Cache-Control": "no-store",
       "Content-Security-Policy":
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'", // link-page.2
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       "X-Content-Type-Options": "nosniff",
       "X-Frame-Options": "DENY",
       "Referrer-Policy": "same-origin",

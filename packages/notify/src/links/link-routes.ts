@@ -1,11 +1,11 @@
 // Link routes: one-use links of e-mails: a GET shows the question, a POST decides.
 // Invariants:
 //   - A GET changes nothing, however often scanners and previews open the link.
-//   link-routes.2. A link answers once: after that it is marked as used. A repetition before the mark is the same answer
-//     (remote-answer.2), so a crash in between doubles nothing.
-//   link-routes.4. Only a person who may still answer sees the question: a link outlives neither the person's removal nor
-//     the role, nor the limits of the role or the handlers.
-//   link-routes.3. A link that is used, expired, forged or about a closed question says so.
+//   - A link answers once: after that it is marked as used. A repetition before the mark is the same answer, so a crash
+//     in between doubles nothing.
+//   - Only a person who may still answer sees the question: a link outlives neither the person's removal nor the role,
+//     nor the limits of the role or the handlers.
+//   - A link that is used, expired, forged or about a closed question says so.
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
@@ -41,7 +41,7 @@ export function linkRoutes(ports: LinkPorts): readonly HttpRoute[] {
     async handle(request) {
       const found = await usable(ports, request.params["token"] ?? "");
       if (!("item" in found)) return found;
-      const caller = await findCaller(ports, found, request); // link-routes.4
+      const caller = await findCaller(ports, found, request);
       return "status" in caller ? caller : reply({ ...found, caller }, request);
     },
   });
@@ -56,7 +56,7 @@ interface Usable {
   readonly item: Interrupt;
 }
 
-/** @returns the open question of the link, or the page that says why there is none (link-routes.3) */
+/** @returns the open question of the link, or the page that says why there is none */
 async function usable({ agent, secret, buildLink }: LinkPorts, text: string): Promise<Usable | HttpReply> {
   const token = readToken(text, secret);
   if (token === null) return messagePage(404, "This link is not valid", "Open the link as it is in the e-mail.", null);
@@ -122,7 +122,7 @@ async function decide(
     return questionPage(item, token, console, outcome.reason);
   }
   const now = agent.clock.now();
-  await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now) + SPENT_MS, now)); // link-routes.2
+  await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now) + SPENT_MS, now));
   const { note } = outcome;
   if (note !== null) return messagePage(200, "Your vote is counted", note, console);
   return messagePage(200, DONE[choice], "Your answer is stored. You can close this page.", console);

@@ -1,6 +1,6 @@
 // Link token: the signed text of a one-use link, bound to one person and one question until a time. Pure.
 // Invariants:
-//   link-token.1. The signature covers every member. A text of another form, or of another secret, is no token.
+//   - The signature covers every member. A text of another form, or of another secret, is no token.
 //   - A token names the question; that of an answer address one of its decisions, too. Otherwise the page
 //     asks for it.
 import type { Choice } from "../items/item-view.ts";
@@ -35,7 +35,7 @@ export function writeToken(
   return `${body}.${sign(body, secret)}`;
 }
 
-/** @returns null if the text is no token of this secret (link-token.1) */
+/** @returns null if the text is no token of this secret */
 export function readToken(text: string, secret: string): ReadToken | null {
   const [body = "", signature = "", ...more] = text.split(".");
   if (text.length > TEXT_UNITS_MAX || more.length > 0) return null;

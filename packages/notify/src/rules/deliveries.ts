@@ -1,7 +1,7 @@
 // Deliveries: the rules that an event meets → the messages that leave, with their recipients and times.
 // Invariants:
-//   deliveries.1. A recipient gets one message about an event by each channel, however many rules name it; the earliest
-//     time counts.
+//   - A recipient gets one message about an event by each channel, however many rules name it; the earliest time
+//     counts.
 //   - Who is assigned, and who is in a group, is read in the transaction that stores the messages.
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { Tx } from "@holdpoint/server/ports/ports.ts";
@@ -42,7 +42,7 @@ export async function planDeliveries(
       for (const { to, person } of await listRecipients(tx, directory, rule[channel] ?? [], { channel, asked })) {
         const key = `${channel} ${to}`;
         const batch = isAlone ? null : `${key} ${rule.name}`;
-        if ((plans.get(key)?.dueAt ?? Infinity) > dueAt) plans.set(key, { channel, to, person, dueAt, batch }); // deliveries.1
+        if ((plans.get(key)?.dueAt ?? Infinity) > dueAt) plans.set(key, { channel, to, person, dueAt, batch });
       }
     }
   }

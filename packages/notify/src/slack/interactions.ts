@@ -1,10 +1,9 @@
 // Interactions: the route that Slack calls for a click on a button of a message or a submitted form.
 // Invariants:
-//   slack-interactions.1. A request that Slack did not sign now is refused before its body is parsed; a repeated one has
-//     no effect, at any process.
-//   slack-interactions.2. Slack gets its reply within three seconds. Longer work continues, and the member gets a
-//     note with the result.
-//   slack-interactions.3. The member answers as the person behind the account, or gets the reason why not.
+//   - A request that Slack did not sign now is refused before its body is parsed; a repeated one has no effect, at any
+//     process.
+//   - Slack gets its reply within three seconds. Longer work continues, and the member gets a note with the result.
+//   - The member answers as the person behind the account, or gets the reason why not.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
@@ -54,7 +53,7 @@ export function slackRoute(ports: InteractionPorts): HttpRoute {
 
 const EMPTY: HttpReply = { status: 200, body: null };
 
-/** slack-interactions.1. @returns the signature @throws {ApiError} `unauthenticated` */
+/** @returns the signature @throws {ApiError} `unauthenticated` */
 async function admit({ agent, signingSecret }: InteractionPorts, request: HttpRequest, body: string): Promise<string> {
   const header = (name: string): string | undefined => {
     const value = request.headers[name];
@@ -85,7 +84,6 @@ interface Sender {
   readonly key: string;
 }
 
-/** slack-interactions.2. */
 async function react(ports: InteractionPorts, interaction: Interaction, sender: Sender): Promise<HttpReply> {
   const { clock, log } = ports.agent;
   const work = act(ports, interaction, sender);
@@ -114,7 +112,7 @@ async function act(ports: InteractionPorts, interaction: Interaction, { origin, 
   try {
     if (interaction.kind === "click") await remember(ports, interaction);
     if (interaction.kind === "click" && needsForm(choice)) return await openForm(ports, interaction, signal);
-    const found = await members.readPerson(member, signal); // slack-interactions.3
+    const found = await members.readPerson(member, signal);
     if (found.kind === "refused") return { ...found, closed: false };
     const { text, picked } = interaction.kind === "form" ? interaction : { text: "", picked: false };
     const caller = await resolveCaller(agent, found.contact, origin);
@@ -128,7 +126,7 @@ async function act(ports: InteractionPorts, interaction: Interaction, { origin, 
   }
 }
 
-/** A click names its message: slack-notices.3. */
+/** A click names its message. */
 async function remember(
   { agent, slack }: InteractionPorts,
   { threadId, interruptId, channel, ts }: Extract<Interaction, { kind: "click" }>,

@@ -1,9 +1,9 @@
 // Members: the person behind a member of Slack.
 // Invariants:
-//   slack-members.1. Only full members of the app's own workspace answer: no guests, no bots, no members of a connected
-//     workspace, unless the notification file lists them.
-//   slack-members.2. A person is found by the id in the list, then by the verified e-mail address of the profile. The
-//     address of a guest's or another workspace's profile proves nothing: such members are found by their id only.
+//   - Only full members of the app's own workspace answer: no guests, no bots, no members of a connected workspace,
+//     unless the notification file lists them.
+//   - A person is found by the id in the list, then by the verified e-mail address of the profile. The address of a
+//     guest's or another workspace's profile proves nothing: such members are found by their id only.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { SlackApi } from "@holdpoint/server/ports/ports.ts";
@@ -52,7 +52,7 @@ export function createMembers(
       return refused("Slack shows no e-mail address of your account, so nobody knows who you are here.");
     const isGuest = ["is_restricted", "is_ultra_restricted", "is_stranger"].some((flag) => user[flag] === true);
     if (isGuest || user["team_id"] !== ownTeam || ownTeam === null)
-      return refused("Only full members of the workspace answer in Slack."); // slack-members.1, slack-members.2
+      return refused("Only full members of the workspace answer in Slack.");
     const contact = directory.byEmail(email);
     if (contact === null) return refused("Your address stands twice in the notification file: ask an administrator.");
     if (answers === "listed" && !contact.listed)

@@ -1,8 +1,8 @@
 // Messages of the Slack app: an item with buttons for its decisions, its end, and a list of items. Pure.
 // Invariants:
 //   - Every text keeps to Slack's limits, and the rules of slack-message.ts: escaped, nothing hidden.
-//   slack-messages.2. A button names its item, not the answer: the server builds the answer from what the item allows.
-//   slack-messages.3. One press approves nothing that is marked as dangerous: Slack asks first.
+//   - A button names its item, not the answer: the server builds the answer from what the item allows.
+//   - One press approves nothing that is marked as dangerous: Slack asks first.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
@@ -59,13 +59,12 @@ function buildButton(item: Interrupt, choice: Choice): JsonObject {
   return {
     type: "button",
     action_id: choice,
-    value: `${item.threadId} ${item.interruptId}`, // slack-messages.2
+    value: `${item.threadId} ${item.interruptId}`,
     text: { type: "plain_text", text: LABELS[choice] },
     ...(isDangerous ? { style: "danger", confirm: CONFIRM } : style === undefined ? {} : { style }),
   };
 }
 
-/** slack-messages.3 */
 const CONFIRM: JsonObject = {
   title: { type: "plain_text", text: "Approve?" },
   text: { type: "plain_text", text: DANGER },

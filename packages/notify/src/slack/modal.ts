@@ -1,8 +1,8 @@
 // Modal: the form of Slack for a decision that needs words: a reason, an answer, changed arguments. Pure.
 // Invariants:
 //   - Every text keeps to Slack's limits for views.
-//   modal.2. An answer that is one of some values is a select, as far as they fit into one. Its options have the values
-//        as JSON.
+//   - An answer that is one of some values is a select, as far as they fit into one. Its options have the values as
+//     JSON.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { cut, mrkdwn } from "@holdpoint/server/webhooks/slack-message.ts";
@@ -72,7 +72,7 @@ const OPTIONS_MAX = 100;
 const OPTION_LABEL_UNITS_MAX = 75;
 const OPTION_VALUE_UNITS_MAX = 150;
 
-/** modal.2. @returns null if the values do not fit */
+/** @returns null if the values do not fit */
 function buildSelect(options: readonly AnswerOption[]): JsonObject | null {
   const listed = options.map(({ label, value }): JsonObject => ({
     text: { type: "plain_text", text: cut(visible(label), OPTION_LABEL_UNITS_MAX), emoji: false },

@@ -2,7 +2,7 @@
 // Invariants:
 //   - It looks at every start, after every change of the inbox in this process, and once a minute: an end
 //     in another process, or before a crash, is found without a message about it.
-//   notice-watch.2. At most one look a second, and none while another is in progress.
+//   - At most one look a second, and none while another is in progress.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -65,7 +65,7 @@ export function createNoticeWatch({ storage, clock, log, host, wakeOutbox }: Not
     changed() {
       if (stopped) return;
       if (looking !== null) again = true;
-      else schedule(Math.max(0, lookedAt + PAUSE_MS - clock.monotonic())); // notice-watch.2
+      else schedule(Math.max(0, lookedAt + PAUSE_MS - clock.monotonic()));
     },
     opened(items) {
       if (stopped || items.length === 0) return;

@@ -2,9 +2,9 @@
 // Invariants:
 //   - A message that shows an open item is updated after the item has ended, however it ended: the rows
 //     are compared with the items, so no end is missed, also not in a crash.
-//   slack-notices.2. An update is stored in the outbox in the transaction that marks its row: it is neither lost nor
-//     repeated without end.
-//   slack-notices.3. A message whose delivery was not recorded is known from the first click on it.
+//   - An update is stored in the outbox in the transaction that marks its row: it is neither lost nor repeated without
+//     end.
+//   - A message whose delivery was not recorded is known from the first click on it.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Notice } from "@holdpoint/server/model/model.ts";
 import type { InterruptTx, NoticeTx, WebhookTx } from "@holdpoint/server/ports/ports.ts";
@@ -47,7 +47,7 @@ export async function recordNotice(
   if (current?.state !== "open") await showState(tx, notice, "closed", { host, at });
 }
 
-/** Requests the update of a message (slack-notices.2). */
+/** Requests the update of a message. */
 export async function showState(
   tx: NoticeTx & WebhookTx,
   notice: Notice,

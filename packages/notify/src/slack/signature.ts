@@ -1,7 +1,7 @@
 // Signature: whether a request comes from Slack, by its signing secret (version v0). Pure.
 // Invariants:
-//   slack-signature.1. The signature covers the time and the body as it was sent; the comparison takes constant time.
-//   slack-signature.2. A request of another time than the last or next five minutes is refused.
+//   - The signature covers the time and the body as it was sent; the comparison takes constant time.
+//   - A request of another time than the last or next five minutes is refused.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** Slack's own limit. */
@@ -21,9 +21,9 @@ export function signatureProblem(
 ): string | null {
   if (timestamp === undefined || signature === undefined) return "The request has no signature of Slack.";
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECS)
-    return "The time of the request is more than five minutes off."; // slack-signature.2
+    return "The time of the request is more than five minutes off.";
   const wanted = Buffer.from(`v0=${createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex")}`);
   const given = Buffer.from(signature);
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return null; // slack-signature.1
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return null;
   return "The signature does not match SLACK_SIGNING_SECRET.";
 }

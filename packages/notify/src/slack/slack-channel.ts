@@ -1,8 +1,8 @@
 // Slack channel: rows of the outbox → messages of the app, and their updates.
 // Invariants:
-//   slack-channel.1. An item that is no longer open is not asked about. Its messages are updated instead.
-//   slack-channel.3. Questions for a channel that takes no messages (archived, deleted, without the app) go to the
-//     administrators who have signed in, with the reason; what waits at the same time leaves as one message.
+//   - An item that is no longer open is not asked about. Its messages are updated instead.
+//   - Questions for a channel that takes no messages (archived, deleted, without the app) go to the administrators who
+//     have signed in, with the reason; what waits at the same time leaves as one message.
 //   - A message and its record are two steps: after a crash in between it is sent again. Both messages
 //     lead to the same item, which takes one answer.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
@@ -60,7 +60,7 @@ async function ask(
   const { storage, slack, members, clock, buildLink, answers } = ports;
   const items = await openItems(storage, bodies);
   const [only] = items;
-  if (only === undefined) return { kind: "sent" }; // slack-channel.1
+  if (only === undefined) return { kind: "sent" };
   let channel = bodies[0]?.to ?? "";
   if (channel.includes("@")) {
     const found = await members.findMemberId(channel, signal);
@@ -84,7 +84,6 @@ async function ask(
   return { kind: "sent", record: (tx) => recordNotice(tx, only, { channel: where, ts }, { host: slack.host, at }) };
 }
 
-/** slack-channel.3. */
 async function tellAdministrators(
   { slack, directory, clock }: SlackChannelPorts,
   tx: PeopleTx & WebhookTx,

@@ -1,7 +1,7 @@
 // API keys: the setting's syntax, its digests, and the authentication of requests.
 // Invariants:
 //   api-keys.1. Memory holds only digests under a secret of this process. Comparisons take constant time.
-//   api-keys.2. Every request compares with every key, so that timing reveals no near match.
+//   - Every request compares with every key, so that timing reveals no near match.
 //   api-keys.3. A key without a role is an administrator's.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { setting, ShownReason, type Setting } from "@holdpoint/base/config/config.ts";
@@ -79,7 +79,7 @@ export function apiKeySource(keys: readonly ApiKey[]): CallerSource {
     for (const given of readCredentials(request)) {
       const digest = digestKey(given);
       for (const key of keys) {
-        const same = timingSafeEqual(key.digest, digest); // api-keys.1, api-keys.2: never leaves the loop early
+        const same = timingSafeEqual(key.digest, digest); // never leaves the loop early
         if (same && found === null) found = key;
       }
     }

@@ -1,6 +1,6 @@
 // Authorization: the caller and its scope. Every route calls it before its operation (routes/route.ts).
 // Invariants:
-//   authorize.1. An object outside the scope is indistinguishable from a missing one.
+//   - An object outside the scope is indistinguishable from a missing one.
 //   - Queries filter lists; this file checks single objects.
 //   - Rights beyond the event of a call are asked before the transaction, because handlers of the deployment
 //     answer. The transaction decides from the thread as it is whether the call needs them.

@@ -2,8 +2,8 @@
 // Invariants:
 //   person-claims.1. An e-mail address counts only where `email_verified` is absent, true or "true": several providers
 //        send the text "false".
-//   person-claims.3. A name that looks like an address is the verified address: nobody becomes another by a claim that
-//        people write themselves.
+//   - A name that looks like an address is the verified address: nobody becomes another by a claim that people write
+//     themselves.
 //   person-claims.4. Groups are a text, a list of texts or of objects with a name, or a map whose members are the groups.
 //        Anything else is described for the log, never guessed.
 //   person-claims.2. Names and groups are bounded, and hold no control characters.
@@ -45,7 +45,7 @@ export function findName({ claims }: Pick<Identity, "claims">, from: PersonClaim
   const isOwn = (name: string | null): name is string =>
     name !== null && (!name.includes("@") || name.toLowerCase() === email?.toLowerCase());
   const found = wanted.find(isOwn) ?? null;
-  return found?.includes("@") === true ? found.toLowerCase() : found; // person-claims.3
+  return found?.includes("@") === true ? found.toLowerCase() : found;
 }
 
 function verifiedAddress(claims: JsonObject): string | null {

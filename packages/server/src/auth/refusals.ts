@@ -1,7 +1,7 @@
 // Refusals: keys, sessions and sign-ins that were refused, in the audit trail.
 // Invariants:
 //   refusals.1. The first one is recorded at once, those of the next minute together: whoever tries keys fills no disk.
-//   refusals.2. A request without credentials is none: a page that asks who it is gets the same answer.
+//   - A request without credentials is none: a page that asks who it is gets the same answer.
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
@@ -85,7 +85,7 @@ export function noteRefusals(access: Access, { note }: Pick<Refusals, "note">): 
       } catch (error) {
         const isRefusal = error instanceof ApiError && error.code === "unauthenticated";
         const { authorization, "x-api-key": key } = request.headers;
-        const hasKey = authorization !== undefined || key !== undefined; // refusals.2
+        const hasKey = authorization !== undefined || key !== undefined;
         if (isRefusal && hasKey && request.isRecheck !== true) note("key", request);
         throw error;
       }

@@ -1,6 +1,6 @@
 // Role access: the port `Access` for keys and signed-in people. Sources find the caller, the role decides.
 // Invariants:
-//   role-access.1. The first source that knows the credentials names the caller; without one the request is rejected.
+//   - The first source that knows the credentials names the caller; without one the request is rejected.
 //   role-access.2. A role without the right to an event is rejected before any lookup. Limits become the scope, as the
 //        filters of handlers do.
 import type { AccessEvent } from "@holdpoint/api/operation.ts";
@@ -48,7 +48,7 @@ export function createRoleAccess(
       try {
         for (const source of sources) {
           const caller = await source(request);
-          if (caller !== null) return caller; // role-access.1
+          if (caller !== null) return caller;
         }
         throw unauthenticated("Send a valid key in x-api-key, or as Authorization: Bearer.");
       } catch (error) {

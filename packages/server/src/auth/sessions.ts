@@ -1,14 +1,14 @@
 // Sessions of people in browsers: a random token in a cookie, its hash in the storage.
 // Invariants:
-//   sessions.1. Every request reads the session from the storage: one that ended on one server has ended on all.
+//   - Every request reads the session from the storage: one that ended on one server has ended on all.
 //   sessions.2. A session ends at its expiry, after the idle time without a request, with its sign-out, and when its
 //        person is removed or has no role any more.
-//   sessions.3. A request that changes something needs proof that a page of this server sent it. So does a WebSocket.
+//   - A request that changes something needs proof that a page of this server sent it. So does a WebSocket.
 //   sessions.4. A rotation replaces the token. The old one works until the new one has been used, and a minute longer,
 //        for requests on their way and lost replies.
-//   sessions.5. Credentials in headers take precedence: a request with a key is never made in the name of a cookie.
-//   sessions.6. The provider's ID token is sealed with the token of the session: the storage alone cannot show it.
-//   sessions.7. Cookies ignore ports, so the name has the server's: servers on one host do not sign each other out.
+//   - Credentials in headers take precedence: a request with a key is never made in the name of a cookie.
+//   - The provider's ID token is sealed with the token of the session: the storage alone cannot show it.
+//   - Cookies ignore ports, so the name has the server's: servers on one host do not sign each other out.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
@@ -79,7 +79,7 @@ export function createSessions(ports: SessionPorts): Sessions {
   return {
     source: async (request) => {
       const hash = hashIn(request);
-      if (hash === null || hasCredentials(request)) return null; // sessions.5
+      if (hash === null || hasCredentials(request)) return null;
       const found = await live(ports, hash, request.isRecheck !== true);
       if (found === null) throw unauthenticated("Your session has ended: sign in again.");
       requireSameOrigin(request);
@@ -94,7 +94,7 @@ export function createSessions(ports: SessionPorts): Sessions {
       const times = { rotatedAt: now, createdAt: now, usedAt: now, expiresAt: now + lifeMs };
       const own = { sessionId: ports.newId(), person, tokenHash: tokenHash(token), previousHash: null };
       const { idToken, ...rest } = from;
-      const sealedIdToken = seal(idToken, token); // sessions.6
+      const sealedIdToken = seal(idToken, token);
       await tx.insertSession({ ...own, ...rest, sealedIdToken, ...times, previousUntil: null });
       return writeCookie(request, token, lifeMs);
     },
@@ -164,13 +164,12 @@ interface Live {
   readonly person: Person;
 }
 
-/** sessions.7. */
 function sessionCookie(publicUrl: string | null, { headers: { host } }: AccessRequest): string {
   const port = typeof host === "string" ? (/:(\d+)$/.exec(host)?.[1] ?? "80") : "80";
   return `holdpoint-session-${publicUrl === null ? port : tokenHash(publicUrl).slice(0, 10)}`;
 }
 
-/** sessions.1, sessions.2. @param isUse whether it counts as a request of the person */
+/** sessions.2. @param isUse whether it counts as a request of the person */
 async function live({ storage, clock, idleMs }: SessionPorts, hash: string, isUse: boolean): Promise<Live | null> {
   const found = await storage.read(async (tx) => {
     const session = await tx.sessionByToken(hash);
@@ -209,7 +208,7 @@ function hasCredentials({ headers }: AccessRequest): boolean {
   return headers["x-api-key"] !== undefined || headers["authorization"] !== undefined;
 }
 
-/** sessions.3. Browsers that do not send Sec-Fetch-Site send Origin. @throws {ApiError} `forbidden_origin` */
+/** Browsers that do not send Sec-Fetch-Site send Origin. @throws {ApiError} `forbidden_origin` */
 function requireSameOrigin({ method, headers }: AccessRequest): void {
   const reads = method === "GET" || method === "HEAD";
   if (reads && headers["upgrade"] === undefined) return;

@@ -1,5 +1,5 @@
 // Sight: what a call may see of the answers that it reads.
-// Invariant sight.1: secrets of answers are for callers that may answer: on all objects that the call may read, and only
+// Invariant: secrets of answers are for callers that may answer: on all objects that the call may read, and only
 // as far as the handlers of the deployment say so. They are asked once, and only where a schema marks a secret.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
@@ -22,7 +22,7 @@ export function createSight({ ids, scope, ask }: Reading): Sight {
   const mayAnswer = async (): Promise<boolean> => {
     try {
       const own = await ask("threads:answer", toAccessValue("threads:answer", { ids, query: {}, body: {} }));
-      return own === null || isDeepStrictEqual(own, scope); // sight.1
+      return own === null || isDeepStrictEqual(own, scope);
     } catch {
       return false;
     }

@@ -4,20 +4,20 @@
 //   identified the code is redeemed, and state, nonce and PKCE verifier have been checked
 //   signed in  the person is in the directory, the browser has a new session
 // Invariants:
-//   sign-in.1. An attempt ends in the browser that began it: without its cookie, a code is worth nothing here.
-//   sign-in.2. Every end removes the cookie, so an attempt has one end. A success removes those of all attempts.
-//   sign-in.3. The page afterwards is one of this server.
-//   sign-in.4. A name belongs to the subject that signed in with it first. Another subject with the same name is
-//        refused: it would act in the audit trail as the first one.
-//   sign-in.7. A sign-in without any role takes the rights of earlier ones: sessions end, and votes do not count.
-//   sign-in.6. A person never has the name of a key: a program and a person would be one in votes and in the audit trail.
+//   - An attempt ends in the browser that began it: without its cookie, a code is worth nothing here.
+//   - Every end removes the cookie, so an attempt has one end. A success removes those of all attempts.
+//   - The page afterwards is one of this server.
+//   - A name belongs to the subject that signed in with it first. Another subject with the same name is refused: it
+//     would act in the audit trail as the first one.
+//   - A sign-in without any role takes the rights of earlier ones: sessions end, and votes do not count.
+//   - A person never has the name of a key: a program and a person would be one in votes and in the audit trail.
 //   sign-in.8. Attempts share five cookie names, whatever number of pages begins one: more would make every request too
 //        large. A sixth takes the place of the oldest.
 //   sign-in.9. The state carries the wanted page, so that an attempt that is over (the back button, a page left open)
 //        still leads there. The provider's word that its own page has expired begins one more attempt, once.
 //   sign-in.10. Without the user info, the ID token has to give a name and a role; a sign-in that fails for want of it
 //        takes no rights.
-//   sign-in.5. A person without a role does not enter the directory, and no session begins.
+//   - A person without a role does not enter the directory, and no session begins.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -111,7 +111,7 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   const { returnTo, isSecond } = readPage(state);
   const place = state === "" ? null : findPlace(ports, request, state);
   const attempt = place === null ? null : readAttempt(ports, request, place);
-  const cookies = place === null ? [] : [ports.cookies.write(place, "", 0)]; // sign-in.2
+  const cookies = place === null ? [] : [ports.cookies.write(place, "", 0)];
   const refusal = callback.searchParams.get("error");
   const description = callback.searchParams.get("error_description") ?? "";
   const again = !isSecond && [refusal, description].includes("authentication_expired"); // sign-in.9
@@ -120,7 +120,7 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
     ports.refusals.note(failure, request);
     return { returnTo, failure, again: false, cookies };
   };
-  if (attempt === null) return { returnTo, failure: "expired", again, cookies }; // sign-in.1
+  if (attempt === null) return { returnTo, failure: "expired", again, cookies };
   if (again) return { returnTo, failure: "expired", again, cookies };
   if (refusal !== null) {
     const reason = `${refusal} ${description}`.trim().slice(0, 300);
@@ -138,8 +138,8 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   if (fault !== null && (grant === null || findName(identity, ports.claims) === null))
     return failed("failed", `the ID token alone has no name or no role: ${fault}; ${seen}`, "userinfo"); // sign-in.10
   if (grant === null) {
-    await loseRole(ports, request, person); // sign-in.7
-    return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES: ${seen}`); // sign-in.5
+    await loseRole(ports, request, person);
+    return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES: ${seen}`);
   }
   const cookie = await enter(ports, request, { person, role: grant.role, identity });
   if (cookie === null) return failed("name_taken", `${person.name} belongs to another subject or to a key`);
@@ -172,7 +172,7 @@ function readAttempt({ cookies, clock }: SignInPorts, request: AccessRequest, na
   return clock.now() - at < ATTEMPT_MS ? { state, nonce, verifier, at } : null;
 }
 
-/** sign-in.7. Somebody who never had a role stays unknown. */
+/** Somebody who never had a role stays unknown. */
 async function loseRole(ports: SignInPorts, request: AccessRequest, person: Person): Promise<void> {
   const { storage, sessions, clock } = ports;
   const name = await storage.transaction(async (tx) => {
@@ -186,7 +186,7 @@ async function loseRole(ports: SignInPorts, request: AccessRequest, person: Pers
     await sessions.endAtProvider({ issuer: person.issuer, subject: person.subject, providerSession: null });
 }
 
-/** Into the directory, with a session. @returns `Set-Cookie`, or null if the name is taken (sign-in.4) */
+/** Into the directory, with a session. @returns `Set-Cookie`, or null if the name is taken */
 async function enter(
   ports: SignInPorts,
   request: AccessRequest,
@@ -203,7 +203,7 @@ async function enter(
   return storage.transaction(async (tx) => {
     const known = await tx.readPerson(person.issuer, person.subject);
     const own = known === null ? person : { ...person, name: known.name, createdAt: known.createdAt };
-    if (keyNames.has(own.name) || (await tx.keysNamed(own.name)).length > 0) return null; // sign-in.6
+    if (keyNames.has(own.name) || (await tx.keysNamed(own.name)).length > 0) return null;
     const at = clock.now();
     if (!(await tx.putPerson({ ...own, seenAt: at }))) return null;
     const cookie = await sessions.open(tx, own.name, request, origin);
@@ -229,7 +229,7 @@ function describeRole(
   ];
 }
 
-/** The path as a page of this server; anything else leads to `fallback` (sign-in.3). */
+/** The path as a page of this server; anything else leads to `fallback`. */
 export function safeReturn(given: string | null | undefined, base: string, fallback: string): string {
   if (typeof given !== "string" || given.length > RETURN_UNITS_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given))
     return fallback;

@@ -2,7 +2,7 @@
 // Invariants:
 //   stored-keys.1. The database holds hashes only. A key is 256 random bits, so a plain hash is enough, and the reply of
 //        its creation is the only place that shows it.
-//   stored-keys.3. The audit trail has the use of an expired key once a day and process.
+//   - The audit trail has the use of an expired key once a day and process.
 //   stored-keys.2. Every request reads the key from the storage: one that is revoked on one server is invalid on all.
 import { hash, randomBytes } from "node:crypto";
 import { isoTime, type Clock } from "@holdpoint/base/clock.ts";
@@ -81,7 +81,7 @@ function describeKey({ keyId, name, role, limits, expiresAt }: StoredKey): Pick<
 
 /** Callers with a stored key. */
 export function storedKeySource({ storage, clock }: Pick<KeyPorts, "storage" | "clock">): CallerSource {
-  const noted = new Map<string, number>(); // stored-keys.3
+  const noted = new Map<string, number>();
   const noteExpired = async (key: StoredKey, at: number, request: AccessRequest): Promise<void> => {
     if (at - (noted.get(key.keyId) ?? Number.NEGATIVE_INFINITY) < EXPIRED_EVERY_MS) return;
     noted.set(key.keyId, at);

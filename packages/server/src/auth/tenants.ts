@@ -1,14 +1,14 @@
 // Tenants: the limits of a caller, and the decision about what would break one.
 // Invariants:
-//   tenants.1. Runs, questions and bytes are counted in the transaction that adds to them, under the lock of the tenant:
-//        two servers never both let in what one of them may. The lock is the first of its transaction, so that it never
-//        waits for a thread.
-//   tenants.2. The rate counts in this process. A call passes with one token and may leave a debt.
-//   tenants.3. What ends a question is never refused: an answer, a continuation, a cancellation, a deletion.
-//   tenants.4. Each run that has not ended may still ask, so it counts as a question. The pause itself is not refused: its
-//        work would be lost.
-//   tenants.5. Bytes: the call that reaches the limit passes, the next one does not. The larger a tenant, the longer its
-//        size holds.
+//   - Runs, questions and bytes are counted in the transaction that adds to them, under the lock of the tenant: two
+//     servers never both let in what one of them may. The lock is the first of its transaction, so that it never waits
+//     for a thread.
+//   - The rate counts in this process. A call passes with one token and may leave a debt.
+//   - What ends a question is never refused: an answer, a continuation, a cancellation, a deletion.
+//   - Each run that has not ended may still ask, so it counts as a question. The pause itself is not refused: its work
+//     would be lost.
+//   - Bytes: the call that reaches the limit passes, the next one does not. The larger a tenant, the longer its size
+//     holds.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -19,7 +19,6 @@ export interface Tenant {
   readonly name: string;
   /** @throws {ApiError} `limit_reached` */
   takeCalls(count: number): void;
-  /** tenants.1. */
   hold(tx: TenantTx): Promise<void>;
   /** After hold(). Includes admitQuestion(). @throws {ApiError} `limit_reached` */
   admitRun(tx: TenantTx): Promise<void>;
@@ -107,7 +106,7 @@ function createTenant(name: string, limit: TenantLimit, ports: OwnPorts): Tenant
   const admitQuestion = async (tx: TenantTx): Promise<void> => {
     if (questionsMax !== null) {
       await tx.holdTenant(name);
-      const asked = (await tx.countTenantRuns(name)) + (await tx.countTenantQuestions(name)); // tenants.4
+      const asked = (await tx.countTenantRuns(name)) + (await tx.countTenantQuestions(name));
       if (asked >= questionsMax) throw refuse("questions_max", questionsMax, RETRY_SECONDS.questions_max);
     }
     await admitBytes(tx);
@@ -120,7 +119,7 @@ function createTenant(name: string, limit: TenantLimit, ports: OwnPorts): Tenant
       const missing = 1 - usage.tokens;
       if (missing > 0)
         throw refuse("calls_per_second", callsPerSecond, Math.max(1, Math.ceil(missing / callsPerSecond)));
-      usage.tokens -= count; // tenants.2
+      usage.tokens -= count;
     },
     async hold(tx) {
       if (counts) await tx.holdTenant(name);
@@ -135,7 +134,6 @@ function createTenant(name: string, limit: TenantLimit, ports: OwnPorts): Tenant
   };
 }
 
-/** tenants.5. */
 async function measure(name: string, tx: TenantTx, { clock, findUsage: find }: OwnPorts): Promise<number> {
   const usage = find();
   if (clock.monotonic() < usage.bytesUntil) return usage.bytes;

@@ -6,7 +6,7 @@
 //     lacks the tasks, and nothing else.
 //   - A run is compacted some time after its end, so that readers of the moment get its deltas. The process
 //     that ended the run does it; after a crash of that process the deltas stay until the run's events expire.
-//   compaction.3. One row at a time, in a transaction of its own. At most QUEUE_MAX runs wait.
+//   - One row at a time, in a transaction of its own. At most QUEUE_MAX runs wait.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
@@ -68,7 +68,7 @@ export function createCompaction({ storage, clock, log, afterMs }: CompactionPor
   return {
     name: "compaction",
     ended({ threadId, runId, request }) {
-      if (request.stream?.protocol !== true || queue.length >= QUEUE_MAX) return; // compaction.3
+      if (request.stream?.protocol !== true || queue.length >= QUEUE_MAX) return;
       queue.push({ threadId, runId, dueAt: clock.monotonic() + afterMs });
       schedule();
     },

@@ -1,6 +1,6 @@
 // Event batch: consecutive events of a run, with two encodings: lines in storage, server-sent events for clients.
 // Invariants:
-//   event-batch.1. A batch is encoded for clients once, for any number of readers.
+//   - A batch is encoded for clients once, for any number of readers.
 //   - buildEventRow and parseEvents are inverse, except for the text of a state stored elsewhere, and for removed lines
 //     (GONE_LINES), which keep their ids.
 import { sseText } from "@holdpoint/base/http/server/sse.ts";
@@ -58,14 +58,14 @@ const encoded = new WeakMap<Batch, Uint8Array>();
 /** All events of a batch in one encoding, for readers of whole batches. */
 export function eventStreamBytes(batch: Batch): Uint8Array {
   let bytes = encoded.get(batch);
-  if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(eventStreamText(batch.events, String)))); // event-batch.1
+  if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(eventStreamText(batch.events, String))));
   return bytes;
 }
 
 export function eventStreamText(events: readonly LoggedEvent[], shownId: (id: number) => string): string {
   let text = "";
   for (const logged of events) {
-    const event = restEvent(logged); // protocol-lines.1
+    const event = restEvent(logged);
     if (event === null || event.name === END || event.text === null) continue;
     text += sseText({ event: event.name, data: event.text, id: event.id < 0 ? null : shownId(event.id) });
   }

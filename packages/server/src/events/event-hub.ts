@@ -4,7 +4,7 @@
 //     period grows with the number of readers, so that their cost does not slow the run down. The first event that has
 //     readers does not wait for the end of the graph's step. Readers of a thread, and readers in other processes, are
 //     woken after the events are stored.
-//   event-hub.2. Events need no commit of their own: they join the run's next write, or gather for FLUSH_MS.
+//   - Events need no commit of their own: they join the run's next write, or gather for FLUSH_MS.
 //   - Only the current attempt of a run can store events, and only together with the states they refer to.
 //   event-hub.4. stop() disconnects every reader, so that its client reconnects to the next owner of the run. It tells
 //     STOP_BATCH readers at a time, all within STOP_SPREAD_MS: their clients would all come back at once.
@@ -117,7 +117,7 @@ export function createEventHub(ports: HubPorts): EventHub {
         isRead,
         onEvent() {
           if (isRead() || wakes.listeners(run.threadId) > 0 || isReadElsewhere(wakes, run)) wakeSoon();
-          flushLater(); // event-hub.2
+          flushLater();
         },
         now: clock.now,
       });

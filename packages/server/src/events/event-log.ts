@@ -1,11 +1,11 @@
 // Event log: the events of one run in this process: numbered, batched, and drained to storage. Readers in this process
 // get the newest events from memory, and older ones from storage.
 // Invariants:
-//   event-log.1. Ids increase by one, in the order of publication.
+//   - Ids increase by one, in the order of publication.
 //   event-log.2. A stored state is rendered as text only if the run has a reader at that moment, or gets one before the
 //     state is stored.
-//   event-log.3. The end of a run becomes readable after its commit.
-//   event-log.4. The stored events of a run are bounded: at 110 % of a limit, the oldest rows are deleted.
+//   - The end of a run becomes readable after its commit.
+//   - The stored events of a run are bounded: at 110 % of a limit, the oldest rows are deleted.
 //   - Memory holds unstored events, and a bounded window of stored ones for readers (event-window.ts).
 import type { EventRow, RunEvent } from "../ports/ports.ts";
 import { buildBatch, END, eventName, buildEventRow, countUnits, type Batch, type LoggedEvent } from "./event-batch.ts";
@@ -42,7 +42,7 @@ export interface EventStart {
   readonly firstId: number;
   readonly events: number;
   readonly bytes: number;
-  /** The first event of the attempt is stored (first-event-id.2). */
+  /** The first event of the attempt is stored. */
   readonly isBegun: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface EndEvents {
 
 export interface DrainedEvents {
   readonly rows: readonly EventRow[];
-  /** With these rows, the run exceeds its limits (event-log.4). */
+  /** With these rows, the run exceeds its limits. */
   readonly exceedsLimits: boolean;
   /** Call after the commit. */
   readonly committed: () => void;
@@ -116,7 +116,7 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
     needsStored: () => isRead() && units > WINDOW_UNITS,
     seal,
     append(event) {
-      const logged = toEvent(event, nextId++); // event-log.1
+      const logged = toEvent(event, nextId++);
       open.push(logged);
       openUnits += countUnits(logged);
       units += countUnits(logged);
@@ -138,7 +138,7 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
         exceedsLimits: exceeds(rows),
         committed() {
           if (last !== null) nextId = last.last + 1;
-          drained.committed(last); // event-log.3
+          drained.committed(last);
         },
         restore: drained.restore,
       };
@@ -175,7 +175,7 @@ function buildRows(
   );
 }
 
-/** event-log.4. @returns true if the stored events exceed a limit together with these rows */
+/** @returns true if the stored events exceed a limit together with these rows */
 function createLimitCheck(start: EventStart, limits: KeptLimits): (rows: readonly EventRow[]) => boolean {
   let { events, bytes } = start;
   return (rows) => {

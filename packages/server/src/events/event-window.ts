@@ -1,7 +1,7 @@
 // Event window: the newest batches of a run in memory, until they are stored and beyond that for active readers.
 // Invariants:
-//   event-window.1. A transaction drains batches in order. If it fails, they are restored.
-//   event-window.2. Stored batches stay within WINDOW_UNITS while the run has readers, and are dropped otherwise.
+//   - A transaction drains batches in order. If it fails, they are restored.
+//   - Stored batches stay within WINDOW_UNITS while the run has readers, and are dropped otherwise.
 import type { Batch } from "./event-batch.ts";
 
 export const WINDOW_UNITS = 1024 * 1024;
@@ -41,7 +41,7 @@ export function createEventWindow(isRead: () => boolean): EventWindow {
     const unitsMax = isRead() ? WINDOW_UNITS : 0;
     let count = 0;
     while (count < storedCount && windowUnits > unitsMax) windowUnits -= batches[count++]?.units ?? 0;
-    batches = batches.slice(count); // event-window.2
+    batches = batches.slice(count);
     storedCount -= count;
     drainedCount -= count;
   };
@@ -66,7 +66,7 @@ export function createEventWindow(isRead: () => boolean): EventWindow {
           trim();
         },
         restore() {
-          drainedCount -= drained.length; // event-window.1
+          drainedCount -= drained.length;
         },
       };
     },

@@ -3,9 +3,8 @@
 //   first-event-id.1. No two events share an id, even if readers saw events that a process did not store before it died,
 //     lost its lease or stopped. In each further attempt, ids continue at the next multiple of ROUND, beyond all ids that
 //     a process can publish unstored.
-//   first-event-id.2. The transaction that claims a run also stores its first event if a reader of the thread may wait
-//     for it: such readers see stored events only, and a further commit would delay them. Other runs cost no statement
-//     more.
+//   - The transaction that claims a run also stores its first event if a reader of the thread may wait for it: such
+//     readers see stored events only, and a further commit would delay them. Other runs cost no statement more.
 import type { Run } from "../model/model.ts";
 import type { EventTx, Tx, Wakes } from "../ports/ports.ts";
 import { buildEventRow } from "./event-batch.ts";
@@ -30,7 +29,7 @@ export interface BeginPorts {
   readonly at: number;
 }
 
-/** @returns the start of the attempt, with its first event stored if a reader may wait for it (first-event-id.2) */
+/** @returns the start of the attempt, with its first event stored if a reader may wait for it */
 export async function storeBegin(
   tx: Pick<Tx, "appendEvents">,
   run: Run,

@@ -4,8 +4,8 @@
 //   inbox-feed.2. A bounded buffer serves all readers, however slow: EVENTS_KEPT events. A client whose Last-Event-ID
 //        is
 //     no longer buffered, or comes from an earlier process, gets a `reload` event.
-//   inbox-feed.3. A reader gets the events of items in its scope, and no others.
-//   inbox-feed.4. Without a first reader, the feed keeps no events and costs nothing.
+//   - A reader gets the events of items in its scope, and no others.
+//   - Without a first reader, the feed keeps no events and costs nothing.
 //   inbox-feed.5. A reader counts from watch() to leave(), even without events: a dropped connection frees it at once.
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { NewId } from "@holdpoint/base/ids.ts";
@@ -69,7 +69,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
 
   const publish = (type: InboxEventType, item: Interrupt, metadata: JsonObject, more: JsonObject = {}): void => {
     onChange();
-    if (!watched) return; // inbox-feed.4
+    if (!watched) return;
     const data = JSON.stringify({ ...itemSummary(item), ...more });
     buffer.add({ type, data, metadata: JSON.stringify(metadata).length > METADATA_UNITS_MAX ? null : metadata });
     readers.wake();
@@ -142,7 +142,7 @@ async function* readFeed(
       const { type, data, metadata } = next;
       if (type === "reload" || (scope !== null && metadata === null)) yield reload();
       else if (scope === null || inScope(metadata ?? {}, scope)) {
-        yield { event: type, data, id: buffer.findMemberId(position) }; // inbox-feed.3
+        yield { event: type, data, id: buffer.findMemberId(position) };
       }
     }
   } finally {

@@ -1,7 +1,7 @@
 // REST event: a line of a run over the thread protocol, as a REST stream of that run shows it. Pure.
 // Invariants:
-//   rest-event.1. Updates, tasks, custom events and states of subgraphs have their REST form, with the id of the line.
-//   rest-event.2. Messages, tools, lifecycle and checkpoints have none: a run streams messages in one form only.
+//   - Updates, tasks, custom events and states of subgraphs have their REST form, with the id of the line.
+//   - Messages, tools, lifecycle and checkpoints have none: a run streams messages in one form only.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { isProtocolLine, PROTOCOL_PREFIX, type ProtocolLine } from "../model/protocol-lines.ts";
 
@@ -16,7 +16,7 @@ export function restEvent<E extends NamedText>(event: E): E | null {
   const { name, text } = event;
   if (!isProtocolLine(name)) return event;
   const mode = name.slice(PROTOCOL_PREFIX.length);
-  if (text === null || !SHOWN.has(mode)) return null; // rest-event.2
+  if (text === null || !SHOWN.has(mode)) return null;
   const { namespace, data, note } = JSON.parse(text) as ProtocolLine & { readonly note?: unknown };
   if (note !== undefined) return null;
   const shown = buildPayload(mode, data as JsonObject);
@@ -25,7 +25,6 @@ export function restEvent<E extends NamedText>(event: E): E | null {
 
 const SHOWN: ReadonlySet<string> = new Set(["updates", "tasks", "custom", "values"]);
 
-/** rest-event.1. */
 function buildPayload(mode: string, data: JsonObject): unknown {
   const { node, values } = data;
   if (mode === "updates") return { [typeof node === "string" ? node : ""]: values };

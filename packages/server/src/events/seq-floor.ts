@@ -1,5 +1,5 @@
 // Seq floor: raises the numbers of event rows at the start of a process, by the clock.
-// Invariant seq-floor.1: a database that was restored from a backup, or filled by an import, issues no number again
+// Invariant: a database that was restored from a backup, or filled by an import, issues no number again
 // that
 //   a client may have seen before: the numbers follow the clock as long as a database stores fewer rows than
 //   ROWS_PER_SECOND on average. A position of a client stays below all later events.
@@ -16,7 +16,7 @@ export function createSeqFloor({ storage, clock }: { readonly storage: Storage; 
     name: "event numbers",
     async start() {
       const least = Math.floor(((clock.now() - BEGIN_MS) / 1000) * ROWS_PER_SECOND);
-      if (least > 0) await storage.transaction((tx) => tx.raiseEventSeq(least)); // seq-floor.1
+      if (least > 0) await storage.transaction((tx) => tx.raiseEventSeq(least));
     },
     stop: () => Promise.resolve(),
   };

@@ -1,9 +1,8 @@
 // Stored batch: a row of stored events, decoded once for all concurrent readers of a run.
 // Invariants:
-//   stored-batch.1. A row is decoded outside the transaction that read it, in slices of the event loop, so that many
-//     readers of long runs do not delay other calls.
-//   stored-batch.2. Readers of one row share its batch and its encoding (event-batch.1). The cache holds at most
-//     KEPT_UNITS.
+//   - A row is decoded outside the transaction that read it, in slices of the event loop, so that many readers of long
+//     runs do not delay other calls.
+//   - Readers of one row share its batch and its encoding. The cache holds at most KEPT_UNITS.
 import { inSlice } from "@holdpoint/base/slices.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { buildBatch, parseEvents, type Batch } from "./event-batch.ts";
@@ -18,9 +17,9 @@ export function storedBatch(row: StoredEvents): Promise<Batch> {
   const { runId, seq, lines } = row;
   const key = `${runId}/${seq}`;
   const known = kept.get(key);
-  if (known?.lines === lines) return known.batch; // stored-batch.2
+  if (known?.lines === lines) return known.batch;
   if (known !== undefined) drop(key, known.lines);
-  const batch = inSlice(() => buildBatch(parseEvents(row))); // stored-batch.1
+  const batch = inSlice(() => buildBatch(parseEvents(row)));
   kept.set(key, { lines, batch });
   keptUnits += lines.length;
   for (const [oldest, { lines: gone }] of kept) {

@@ -1,7 +1,7 @@
 // Thread note: an event of a thread that belongs to no attempt of a run: answered questions, the end of a run that never began.
 // Invariants:
 //   - A note is in the transaction of its change, under the thread's lock: its place in the thread is its place in time.
-//   thread-note.2. A note is kept as a log of its own, under an id that no run has: logs of runs and their ids stay as they are.
+//   - A note is kept as a log of its own, under an id that no run has: logs of runs and their ids stay as they are.
 import type { NewId } from "@holdpoint/base/ids.ts";
 import type { Interrupt } from "../model/model.ts";
 import { PROTOCOL_PREFIX } from "../model/protocol-lines.ts";
@@ -82,6 +82,6 @@ async function append(
     lines: `${name}\t${text}\n`,
     goneAt,
     storedAt: at,
-  }; // thread-note.2
+  };
   await tx.appendEvents([row]);
 }

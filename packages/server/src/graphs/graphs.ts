@@ -218,7 +218,7 @@ function schemaOperations(deployment: Deployment): SchemaOperations {
   return {
     missingFor(graphId, stored, from, pausedAt) {
       const { factory, fingerprint } = deployed(deployment, graphId);
-      // the run reads the graph itself (graph-factory.3)
+      // the run reads the graph itself
       return factory === null ? missingParts(fingerprint, from, stored, pausedAt) : [];
     },
     async draw(graphId, depth, config) {

@@ -1,10 +1,9 @@
 // Hot reload: a file of the project changes → its graphs load again and replace the old ones. For `dev`.
 // Invariants:
-//   graphs/hot-reload.1. A graph that fails to load changes nothing: the old one stays, and each change logs the reason
-//        once.
+//   - A graph that fails to load changes nothing: the old one stays, and each change logs the reason once.
 //   - A run in progress ends in its first code; paused threads continue in the new code.
-//   graphs/hot-reload.3. A change counts if a file's content differs; changes during a reload are not missed.
-//   graphs/hot-reload.4. A change that needs a restart is logged and has no effect; so is an unknown key.
+//   - A change counts if a file's content differs; changes during a reload are not missed.
+//   - A change that needs a restart is logged and has no effect; so is an unknown key.
 import { hash } from "node:crypto";
 import { readFileSync, watch, type FSWatcher } from "node:fs";
 import { dirname } from "node:path";
@@ -117,7 +116,7 @@ function changedFiles(reloader: Reloader): readonly string[] {
     const before = reloader.contents.get(path);
     const now = hashContent(path);
     reloader.contents.set(path, now);
-    return before !== undefined && before !== now; // graphs/hot-reload.3
+    return before !== undefined && before !== now;
   });
 }
 
@@ -134,7 +133,7 @@ async function reload(reloader: Reloader): Promise<void> {
       names.push(source.graphId);
     } catch (error) {
       const reason = describeError(error).message;
-      failed.set(reason, [...(failed.get(reason) ?? []), source.graphId]); // graphs/hot-reload.1
+      failed.set(reason, [...(failed.get(reason) ?? []), source.graphId]);
     }
   }
   reloader.sources = next;
@@ -155,7 +154,6 @@ function readSources(reloader: Reloader): readonly GraphSource[] {
     const others = fixed(next) !== fixed(config);
     for (const remark of next.remarks) if (!remarks.has(remark)) log.warning("config_key_ignored", { file, remark });
     reloader.remarks = new Set(next.remarks);
-    // graphs/hot-reload.4
     if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) });
     return [...next.graphs, ...gone];
   } catch (error) {

@@ -1,11 +1,11 @@
 // Inbox answers: several answers in one call, each with its own result.
 // Invariants:
-//   answer-inbox.1. One run takes all answers of a thread, or none.
-//   answer-inbox.2. A refusal on one thread does not affect the others.
-//   answer-inbox.3. Every answer gets a result: the run or the problem.
-//   answer-inbox.4. The new run keeps the assistant, config, context and breakpoints of the paused run.
-//   answer-inbox.5. A breakpoint that no run reached, in a state that somebody wrote, begins the first run of an assistant:
-//        the caller is asked for that one. Elsewhere access to the thread implies access to its assistant.
+//   - One run takes all answers of a thread, or none.
+//   - A refusal on one thread does not affect the others.
+//   - Every answer gets a result: the run or the problem.
+//   - The new run keeps the assistant, config, context and breakpoints of the paused run.
+//   - A breakpoint that no run reached, in a state that somebody wrote, begins the first run of an assistant: the
+//     caller is asked for that one. Elsewhere access to the thread implies access to its assistant.
 import type { Remember } from "@holdpoint/api/policies.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
@@ -60,10 +60,9 @@ export async function answerInbox(
   const threads = [...Map.groupBy(answers, ({ threadId }) => threadId).values()];
   const results = await Promise.all(threads.map((list) => answerThread(agent, call, list)));
   const byAnswer = new Map(results.flat().map((result) => [result.answer, result]));
-  return answers.flatMap((answer) => byAnswer.get(answer) ?? []); // answer-inbox.3, in the order of the call
+  return answers.flatMap((answer) => byAnswer.get(answer) ?? []); // in the order of the call
 }
 
-/** answer-inbox.1. */
 async function answerThread(
   agent: AgentContext,
   inboxCall: InboxCall,
@@ -84,7 +83,7 @@ async function answerThread(
     const pending = new Map(voted.map((one) => [one.interruptId, pendingProblem(one)]));
     return answers.map((answer) => toResult(answer, run, pending.get(answer.interruptId)));
   } catch (error) {
-    // answer-inbox.2: an internal error on one thread is a result of that thread
+    // an internal error on one thread is a result of that thread
     const refusal = error instanceof ApiError ? error : toApiError(error, agent.log);
     return answers.map((answer) =>
       refusal.code === "approvals_pending"
@@ -118,7 +117,7 @@ async function chooseScope(
   return scope === null ? own : [...scope, ...(own ?? [])];
 }
 
-/** answer-inbox.5. @returns null if a run asked */
+/** @returns null if a run asked */
 function findFirstAssistant({ items }: Pick<ThreadSnapshot, "items">): string | null {
   const written = [...items.values()].find(({ runId }) => runId === "");
   return written === undefined ? null : written.assistantId || written.graphId;

@@ -1,9 +1,9 @@
 // Ask again: a person asks a question anew whose answer failed too often for the server to ask again by itself.
 // Invariants:
-//   ask-again.1. Only the question at which the thread failed can be asked again, and only while its state is as the
-//     failure left it.
-//   ask-again.2. A run continues the thread without the answer, so its node raises the same interrupt. The audit trail
-//     names the person.
+//   - Only the question at which the thread failed can be asked again, and only while its state is as the failure left
+//     it.
+//   - A run continues the thread without the answer, so its node raises the same interrupt. The audit trail names the
+//     person.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import { inScope } from "../auth/scope.ts";
@@ -33,9 +33,9 @@ export async function askAgain(
   if (item.interrupt.state === "open") return item;
   const first = async (tx: ThreadTx & InterruptTx): Promise<void> => {
     const { interrupt } = await requireItem(tx, address);
-    requireFailed(await requireThread(tx, threadId), interrupt); // ask-again.1
+    requireFailed(await requireThread(tx, threadId), interrupt);
     const entry = { threadId, at: agent.clock.now(), interruptId, runId: null, value: "asked_again" };
-    await tx.audit([{ ...nameAuthor(caller, "inbox"), ...entry, action: "reopened" }]); // ask-again.2
+    await tx.audit([{ ...nameAuthor(caller, "inbox"), ...entry, action: "reopened" }]);
   };
   const { assistantId, graphId } = item.interrupt;
   const call = continuation(asker, assistantId || graphId);

@@ -1,10 +1,10 @@
 // Item assignment: a person claims an item, so that others cannot answer it through the inbox.
 // Invariants:
-//   assign-item.1. During an assignment, only its owner answers through the inbox. Direct resumes ignore it: an
-//     assignment coordinates people, not programs. The audit trail has both.
-//   assign-item.2. An item has one assignment: of concurrent claims, one succeeds.
-//   assign-item.3. An expired assignment does not count, nor does that of a closed item.
-//   assign-item.4. An assignment never widens the review rules: a person whom they exclude can neither claim nor get the item.
+//   - During an assignment, only its owner answers through the inbox. Direct resumes ignore it: an assignment
+//     coordinates people, not programs. The audit trail has both.
+//   - An item has one assignment: of concurrent claims, one succeeds.
+//   - An expired assignment does not count, nor does that of a closed item.
+//   - An assignment never widens the review rules: a person whom they exclude can neither claim nor get the item.
 import type { AgentContext } from "../context/context.ts";
 import { type Item, type ItemAddress, requireOpenItem } from "./inbox.ts";
 import { toCaller, nameRefusal, requireReviewer, reviewRefusal } from "../model/review/reviewers.ts";
@@ -26,8 +26,8 @@ export async function assignItem(
   const at = agent.clock.now();
   const item = await agent.storage.transaction(async (tx) => {
     const { interrupt, thread } = await requireOpenItem(tx, { threadId, interruptId });
-    requireAssignable(interrupt, caller, at); // assign-item.2: in one transaction with the write below
-    requireReviewer(interrupt, caller); // assign-item.4
+    requireAssignable(interrupt, caller, at); // in one transaction with the write below
+    requireReviewer(interrupt, caller);
     const claim: Assignment = { by: caller.name, at, until: forMs === null ? null : at + forMs };
     await store(tx, interrupt, { caller, action: "claimed", claim, at });
     return { thread, interrupt: { ...interrupt, claim } };
@@ -57,7 +57,7 @@ export async function assignItemTo(
     if (!force) requireAssignable(interrupt, caller, at);
     const person = await tx.person(to);
     const refusal = person === null ? nameRefusal(interrupt, to) : reviewRefusal(interrupt, toCaller(person));
-    if (refusal !== null) throw refusal; // assign-item.4
+    if (refusal !== null) throw refusal;
     const until = forMs === null ? null : at + forMs;
     const claim: Assignment = { by: to, at, until, ...(to === caller.name ? {} : { assignedBy: caller.name }) };
     await store(tx, interrupt, { caller, action: "assigned", claim, at });

@@ -1,16 +1,14 @@
 // Deadline scheduler: escalates items in time, and gives the default answer, or fails the thread, when a deadline
 // expires.
 // Invariants:
-//   deadline-scheduler.1. A deadline acts once. A default answer is an ordinary resume and competes with people's
-//     answers in the same conditional update. Failing a thread verifies the open interrupt in the transaction that
-//     closes it.
+//   - A deadline acts once. A default answer is an ordinary resume and competes with people's answers in the same
+//     conditional update. Failing a thread verifies the open interrupt in the transaction that closes it.
 //   deadline-scheduler.2. One timer runs to the next deadline. It checks the wall clock when it fires, so that no
 //     deadline acts early.
-//   deadline-scheduler.3. Due deadlines are read from storage, not from memory: deadlines missed during a restart act
-//     at the start.
+//   - Due deadlines are read from storage, not from memory: deadlines missed during a restart act at the start.
 //   deadline-scheduler.4. A permanent refusal is recorded, and the interrupt stays open. A temporary failure is retried
 //     with increasing delays.
-//   deadline-scheduler.5. Escalations come before deadlines that are due at the same time.
+//   - Escalations come before deadlines that are due at the same time.
 import { ApiError, type ErrorCode, describeError } from "@holdpoint/base/api-error.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -68,7 +66,7 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
     }
   };
   const actOnDue = async (): Promise<void> => {
-    if (!stopped) await escalateDue(agent); // deadline-scheduler.5
+    if (!stopped) await escalateDue(agent);
     let found: number;
     do {
       const due = stopped ? [] : await storage.transaction((tx) => tx.dueInterrupts(clock.now(), BATCH));
@@ -87,7 +85,7 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
     name: "deadlines",
     async start() {
       stopped = false;
-      setTimer(0); // deadline-scheduler.3
+      setTimer(0);
     },
     async stop() {
       stopped = true;
@@ -117,7 +115,7 @@ async function expireOnThread(agent: AgentContext, due: readonly Interrupt[]): P
 }
 
 /**
- * A person answered first, or the thread continued or was deleted (deadline-scheduler.1). If the interrupt opens again,
+ * A person answered first, or the thread continued or was deleted. If the interrupt opens again,
  * it is due again.
  */
 const LOST: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -149,7 +147,7 @@ async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promi
   const isDue = ({ interruptId }: Interrupt): boolean => due.some((one) => one.interruptId === interruptId);
   const failed = await failPaused(agent, threadId, (open, at) => {
     const first = open.find(isDue);
-    if (first === undefined) return null; // deadline-scheduler.1
+    if (first === undefined) return null;
     return {
       error: { error: EXPIRED, message: expiredText(first) },
       how: "expired",

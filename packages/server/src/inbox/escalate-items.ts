@@ -1,7 +1,7 @@
 // Escalation of items: extends the assignees of open items whose time has come, and notifies.
 // Invariants:
 //   escalate-items.1. The transaction that extends the assignees also stores the audit entry and the notification.
-//   escalate-items.2. An answer that commits first wins: a closed item does not escalate.
+//   - An answer that commits first wins: a closed item does not escalate.
 import type { AgentContext } from "../context/context.ts";
 import type { AuditEntry, Interrupt } from "../model/model.ts";
 import type { AssistantTx, InterruptTx, NotifyTx, RunTx } from "../ports/ports.ts";
@@ -26,7 +26,7 @@ async function escalateItem(agent: AgentContext, { threadId, interruptId }: Inte
   const done = await agent.storage.transaction(async (tx) => {
     const thread = await tx.thread(threadId);
     const interrupt = await tx.interrupt(threadId, interruptId);
-    if (thread?.status !== "interrupted" || interrupt?.state !== "open") return null; // escalate-items.2
+    if (thread?.status !== "interrupted" || interrupt?.state !== "open") return null;
     const escalated = escalate(interrupt, at);
     if (escalated === null) return null;
     await store(agent, tx, escalated, at);

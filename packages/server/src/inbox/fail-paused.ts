@@ -1,6 +1,6 @@
 // Fail paused: ends a thread that waits for people, without an answer: its deadline has passed, or a request is
 // cancelled.
-// Invariant fail-paused.1: the transaction that closes the open questions has found them open. It competes with answers
+// Invariant: the transaction that closes the open questions has found them open. It competes with answers
 // in the same rows, so a question ends once.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -38,7 +38,7 @@ export async function failPaused(
     if (thread === null || thread.status !== "interrupted") return null;
     const open = await tx.interrupts(threadId, "open");
     const at = agent.clock.now();
-    const ended = end(open, at); // fail-paused.1
+    const ended = end(open, at);
     if (ended === null) return null;
     const closed = open.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
     await tx.putInterrupts(closed);

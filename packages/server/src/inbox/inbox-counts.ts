@@ -1,7 +1,7 @@
 // Inbox counts: the number of matching items, in total and by facet.
 // Invariants:
-//   inbox-counts.1. A count reads parts, each a long read of its own: other lists come between them.
-//   inbox-counts.2. A facet counts the items that match all filters but its own.
+//   - A count reads parts, each a long read of its own: other lists come between them.
+//   - A facet counts the items that match all filters but its own.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { InboxPart, InboxQuery, InboxTally, LongReads } from "../ports/ports.ts";
@@ -73,7 +73,7 @@ export async function countFacets(agent: AgentContext, search: InboxSearch): Pro
       if (misses.length === 0) total += tally.count;
       for (const facet of misses.length === 0 ? FACETS : misses) {
         const value = tally[facet];
-        counts[facet].set(value, (counts[facet].get(value) ?? 0) + tally.count); // inbox-counts.2
+        counts[facet].set(value, (counts[facet].get(value) ?? 0) + tally.count);
       }
     }
   }
@@ -108,7 +108,6 @@ export async function metadataFacets(agent: AgentContext, search: InboxSearch): 
     .slice(0, KEYS_MAX);
 }
 
-/** inbox-counts.1 */
 async function* parts<T>(
   agent: AgentContext,
   search: InboxSearch,

@@ -1,6 +1,6 @@
 // Inbox: the open interrupts and breakpoints of all threads, one item each.
 // Invariants:
-//   inbox.1. An item is listed exactly while it can be answered (storage: inbox-plan.1).
+//   inbox.1. An item is listed exactly while it can be answered (storage).
 //   inbox.2. A page has at most PAGE_BYTES_MAX of values, or one item; the next page continues there.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";

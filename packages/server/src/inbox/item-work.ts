@@ -2,7 +2,7 @@
 // Invariants:
 //   - A follow-up date hides an item from lists that ask for it. It changes neither the deadline nor who may
 //     answer.
-//   item-work.2. A comment is an entry of the thread's audit trail: it never changes, and goes with the trail.
+//   - A comment is an entry of the thread's audit trail: it never changes, and goes with the trail.
 import type { AgentContext } from "../context/context.ts";
 import type { AuditEntry, Caller, Interrupt } from "../model/model.ts";
 import type { AuditRecord } from "../ports/ports.ts";
@@ -39,7 +39,7 @@ export async function addComment(
   const at = agent.clock.now();
   const item = await agent.storage.transaction(async (tx) => {
     const found = await requireItem(tx, address);
-    await tx.audit([buildEntry(caller, address, { action: "commented", at, value: text })]); // item-work.2
+    await tx.audit([buildEntry(caller, address, { action: "commented", at, value: text })]);
     return found;
   });
   if (item.interrupt.state === "open") agent.inbox.changed("updated", item.interrupt, item.thread.metadata);

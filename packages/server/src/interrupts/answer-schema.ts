@@ -4,8 +4,8 @@
 //        more rejects the answer.
 //   answer-schema.2. A schema that cannot be checked fails the run that asks with it (findSchemaFault).
 //   answer-schema.3. Under review rules an answer has no members beyond its schema: people agree on all of it.
-//   answer-schema.5. Votes are for exactly the value that was sent. So one that takes several people has no number that
-//        JSON readers round: whole numbers beyond 2^53 - 1 are texts, unless the question itself has the number.
+//   - Votes are for exactly the value that was sent. So one that takes several people has no number that JSON readers
+//     round: whole numbers beyond 2^53 - 1 are texts, unless the question itself has the number.
 //   answer-schema.4. A question keeps the schema that its graph declares. Without one it gets that of its payload's
 //        dialect, unless the graph or the deployment takes answers as they are given.
 import { Validator } from "@cfworker/json-schema";
@@ -50,7 +50,7 @@ export function findQuestionFault(raised: readonly OpenInterrupt[]): string | nu
 /** @returns `answer_invalid`; null if the answer is valid or the validator does not support the schema */
 export function schemaRefusal(interrupt: Interrupt, answer: Json): ApiError | null {
   const { threadId, interruptId, responseSchema, review, value } = interrupt;
-  const rounded = needsVotes(review) ? findRoundedNumber(answer, value) : null; // answer-schema.5
+  const rounded = needsVotes(review) ? findRoundedNumber(answer, value) : null;
   const schema = review === null || responseSchema === null ? responseSchema : closeSchema(responseSchema); // answer-schema.3
   const found = schema === null || rounded !== null ? [] : checkAnswer(schema, answer);
   const faults = rounded === null ? found : [{ path: rounded, message: ROUNDED }];

@@ -5,7 +5,7 @@ import type { Assignment, AuditVia, Caller, Interrupt } from "../model/model.ts"
 import { reviewRefusal } from "../model/review/reviewers.ts";
 import type { ChooseAnswerer } from "./settle-votes.ts";
 
-/** @returns the refusal of an item that another caller holds; null if this caller may answer it (assign-item.1) */
+/** @returns the refusal of an item that another caller holds; null if this caller may answer it */
 export function assignmentRefusal({ interruptId, claim }: Interrupt, caller: Caller, at: number): ApiError | null {
   if (claim === null || hasExpired(claim, at) || claim.by === caller.name) return null;
   return new ApiError("interrupt_claimed", `${claim.by} has claimed interrupt ${interruptId}.`, {
@@ -32,7 +32,6 @@ export function answererRefusal(
   };
 }
 
-/** assign-item.3. */
 function hasExpired({ until }: Assignment, at: number): boolean {
   return until !== null && until <= at;
 }

@@ -1,7 +1,7 @@
 // Breakpoint: a pause without an interrupt, stored as an interrupt row for the inbox. Other code does not read it.
 // Invariants:
-//   breakpoint.1. The id of a breakpoint is its checkpoint id in the form of an interrupt id: 32 hex digits. So it
-//     identifies one pause, and a repeated answer does not continue the next one.
+//   - The id of a breakpoint is its checkpoint id in the form of an interrupt id: 32 hex digits. So it identifies one
+//     pause, and a repeated answer does not continue the next one.
 import type { Interrupt, Run } from "../model/model.ts";
 import { readPriority } from "./priority.ts";
 
@@ -21,7 +21,7 @@ export function buildBreakpoint({ run, threadId, checkpointId, next, at }: Break
     graphId: run.graphId,
     assistantId: run.assistantId,
     threadId,
-    interruptId: checkpointId.replaceAll("-", ""), // breakpoint.1
+    interruptId: checkpointId.replaceAll("-", ""),
     libraryId: "",
     taskId: "",
     graphNs: "",

@@ -1,14 +1,14 @@
 // On paused: what new input, an update, a goto and a cron do to a thread that waits for a person. Decided where the run is
 // accepted, under the lock of the thread (docs/concepts/runs-and-pauses.md has the table).
 // Invariants:
-//   on-paused.1. The run's own choice counts, then that of its assistant. Without any, the pause is given up. A run whose
+//   - The run's own choice counts, then that of its assistant. Without any, the pause is given up. A run whose
 //     `multitask_strategy` is `reject` has made its choice, unless it also names another.
-//   on-paused.2. A run that answers or continues the pause goes through, whatever the choice.
-//   on-paused.3. An input counts as the answer only for the one open question; its schema and its rules apply as to any
-//     answer. It names no question, so it answers none under review rules that took the place of another one.
-//   on-paused.4. Whoever answers a question with review rules says so: the choice of the assistant makes no input the
-//     answer to one. Its sender may not know of the question.
-//   on-paused.5. A schedule decides nothing: the run of a cron answers no question and continues no breakpoint.
+//   - A run that answers or continues the pause goes through, whatever the choice.
+//   - An input counts as the answer only for the one open question; its schema and its rules apply as to any answer. It
+//     names no question, so it answers none under review rules that took the place of another one.
+//   - Whoever answers a question with review rules says so: the choice of the assistant makes no input the answer to
+//     one. Its sender may not know of the question.
+//   - A schedule decides nothing: the run of a cron answers no question and continues no breakpoint.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
@@ -53,10 +53,10 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
   const { thread, intent, onPaused, multitaskStrategy, assistant, via } = call;
   if (thread.status !== "interrupted") return { intent, waits: false };
   if (via === "cron" && intent.kind === "continue" && thread.pause === "breakpoint")
-    throw paused(call, "and a cron continues no breakpoint"); // on-paused.5
-  if (intent.kind === "resume" || intent.kind === "continue") return { intent, waits: false }; // on-paused.2
+    throw paused(call, "and a cron continues no breakpoint");
+  if (intent.kind === "resume" || intent.kind === "continue") return { intent, waits: false };
   const own = onPaused ?? (multitaskStrategy === "reject" ? "reject" : null);
-  const policy = own ?? readOnPaused(assistant) ?? "abandon"; // on-paused.1
+  const policy = own ?? readOnPaused(assistant) ?? "abandon";
   switch (policy) {
     case "abandon":
       return { intent, waits: false };
@@ -71,10 +71,10 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
   }
 }
 
-/** on-paused.3. @param isOwnChoice the call itself says that its input is the answer */
+/** @param isOwnChoice the call itself says that its input is the answer */
 function inputAsAnswer(call: PausedCall, isOwnChoice: boolean): Intent {
   const { thread, known, intent, answerBytesMax } = call;
-  if (call.via === "cron") throw paused(call, "and a cron answers no question"); // on-paused.5
+  if (call.via === "cron") throw paused(call, "and a cron answers no question");
   if (intent.kind !== "input") throw paused(call, "and only an input can be its answer");
   const open = openInterrupts(thread, known);
   const [only] = open;
@@ -84,8 +84,8 @@ function inputAsAnswer(call: PausedCall, isOwnChoice: boolean): Intent {
     throw new ApiError("answer_ambiguous", detail, details(call));
   }
   if (only.review !== null && !isOwnChoice)
-    throw paused(call, 'at a question with review rules: an input answers it only with on_paused "answer" of its own'); // on-paused.4
-  if (replacesReviewed(known, only)) throw new ApiError("answer_ambiguous", REPLACED, details(call)); // on-paused.3
+    throw paused(call, 'at a question with review rules: an input answers it only with on_paused "answer" of its own');
+  if (replacesReviewed(known, only)) throw new ApiError("answer_ambiguous", REPLACED, details(call));
   if (exceedsBytes(intent.input, answerBytesMax)) {
     throw new ApiError("answer_too_large", `The input is an answer, and those have at most ${answerBytesMax} bytes.`);
   }
@@ -101,12 +101,12 @@ function details({ thread, known }: PausedCall): JsonObject {
   return { thread_status: thread.status, pending, see: `/threads/${thread.threadId}/state` };
 }
 
-/** on-paused.1. @returns null without a valid choice */
+/** @returns null without a valid choice */
 function readOnPaused(metadata: JsonObject): OnPaused | null {
   return ON_PAUSED.find((one) => one === metadata[ASSISTANT_KEY]) ?? null;
 }
 
-/** Whether an input may be the answer, by the call or by the assistant (on-paused.1). */
+/** Whether an input may be the answer, by the call or by the assistant. */
 export function mayAnswerByInput({ onPaused, multitaskStrategy }: Choice, assistant: JsonObject): boolean {
   return (onPaused ?? (multitaskStrategy === "reject" ? "reject" : readOnPaused(assistant))) === "answer";
 }

@@ -1,6 +1,6 @@
 // Priority: how urgent a question is, as the option of `interrupt()` says. Pure.
 // Invariants:
-//   priority.1. A value that is none of the four fails the run that asks with it: a typo must not hide an urgent question.
+//   - A value that is none of the four fails the run that asks with it: a typo must not hide an urgent question.
 import { PRIORITIES } from "@holdpoint/api/inbox-filter.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 
@@ -15,7 +15,7 @@ export function readPriority(responseSchema: JsonObject | null): number {
   return at === -1 ? PRIORITIES.indexOf("normal") : at;
 }
 
-/** priority.1. @returns a sentence; null for a priority, or without one */
+/** @returns a sentence; null for a priority, or without one */
 export function findPriorityFault(responseSchema: JsonObject | null): string | null {
   const given: Json | undefined = responseSchema?.[SCHEMA_KEY];
   if (given === undefined || PRIORITIES.some((one) => one === given)) return null;

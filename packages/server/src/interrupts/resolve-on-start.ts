@@ -1,8 +1,8 @@
 // Interrupt resolution at the start of a run: updates the open interrupts of the thread and writes the audit trail.
 // Invariants:
-//   resolve-on-start.1. Answered interrupts store their answer. New input abandons the open ones.
-//   resolve-on-start.2. Every change has an audit entry.
-//   resolve-on-start.3. So has an open interrupt that a command goes around: the run may abandon it at its end.
+//   - Answered interrupts store their answer. New input abandons the open ones.
+//   - Every change has an audit entry.
+//   - So has an open interrupt that a command goes around: the run may abandon it at its end.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { gotoTargets, type Intent, withoutEnd } from "./run-intent.ts";
 import type { AuditEntry, AuditVia, Caller, Interrupt, Run, Thread } from "../model/model.ts";
@@ -35,14 +35,14 @@ export async function resolveOnStart(
   started: StartedOnThread,
 ): Promise<readonly Interrupt[]> {
   const resolved = [
-    ...abandonedBy(started), // resolve-on-start.1
+    ...abandonedBy(started),
     ...answeredBy(started),
-    ...bypassedBy(started), // resolve-on-start.3
+    ...bypassedBy(started),
     ...breakpointAfter(started),
   ];
   if (resolved.length > 0) {
     await tx.putInterrupts(resolved.map(({ interrupt }) => interrupt));
-    await tx.audit(resolved.map((one) => buildEntry(started, one))); // resolve-on-start.2
+    await tx.audit(resolved.map((one) => buildEntry(started, one)));
   }
   if (started.thread.status !== "interrupted") return [];
   const changed = resolved.map(({ interrupt }) => interrupt);

@@ -6,8 +6,8 @@
 //   agent/resume-rules.3. The id of a closed interrupt of this thread is stale (409); any other id is unknown (422).
 //   agent/resume-rules.4. All answers of one call are accepted, or none.
 //   agent/resume-rules.5. Only a command with `fork: true` answers an interrupt of an older checkpoint again.
-//   agent/resume-rules.6. A fork runs a node of the root graph from its last interrupt there. LangGraph takes no answer to
-//        an earlier one, or to one in a subgraph: such a fork is refused.
+//   - A fork runs a node of the root graph from its last interrupt there. LangGraph takes no answer to an earlier one,
+//     or to one in a subgraph: such a fork is refused.
 import type { ApiError, ErrorCode } from "@holdpoint/base/api-error.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { schemaRefusal } from "./answer-schema.ts";
@@ -183,7 +183,7 @@ function refuseOlder(
 
 const FORK_HINT = ' To answer it again as a fork, send "fork": true in the command.';
 
-/** agent/resume-rules.6. @param last the last interrupt of each task at the checkpoint */
+/** @param last the last interrupt of each task at the checkpoint */
 function isForkable({ graphNs, taskId, index }: Interrupt, last: readonly Interrupt[]): boolean {
   return graphNs === "" && !last.some((one) => one.graphNs === "" && one.taskId === taskId && one.index > index);
 }

@@ -88,7 +88,7 @@ function changedBy(
   return { ...change, threadId, by: "server", via: "server", interruptId, runId, value: null };
 }
 
-/** A question that was open keeps everything but lost votes (votes.4); one with another content is new (asked-before.1). */
+/** A question that was open keeps everything but lost votes; one with another content is new (asked-before.1). */
 function opened(
   { run, known, rootCheckpointId, assistant, startedBy, outdated, at }: PausedOnThread,
   { deadline: configured, answers, ...raised }: OpenInterrupt,
@@ -143,7 +143,7 @@ export interface EndedOnThread extends FinishedOnThread {
 }
 
 /**
- * Interrupts after a run without a pause (finish-run.3). After a result none stays open. After another end, those are
+ * Interrupts after a run without a pause. After a result none stays open. After another end, those are
  * open at which the state still waits: answers that were not used are asked for again, and their siblings stay open.
  */
 export function interruptsAfterEnd(ended: EndedOnThread): InterruptChanges {

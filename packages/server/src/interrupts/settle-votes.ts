@@ -1,8 +1,8 @@
 // Vote settlement: accepted answers → those that decide their interrupt, and those that only count towards a decision.
 // Invariants:
-//   settle-votes.1. A run carries deciding answers only. The other answers of the call are votes on interrupts that stay
-//     open; without a deciding answer there is no run.
-//   settle-votes.2. Every vote has an audit entry.
+//   - A run carries deciding answers only. The other answers of the call are votes on interrupts that stay open;
+//     without a deciding answer there is no run.
+//   - Every vote has an audit entry.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AuditEntry, AuditVia, Caller, Interrupt } from "../model/model.ts";
 import { nameAuthor } from "../model/audit-author.ts";
@@ -41,7 +41,7 @@ export function settleVotes(
     answers: answers.filter((_answer, index) => deciding.includes(index)),
     interrupts: counted.flatMap(({ decided, interrupt }) => (decided ? [interrupt] : [])),
   };
-  return { answers: chosen, voted, changed }; // settle-votes.1
+  return { answers: chosen, voted, changed };
 }
 
 export async function storeVotes(
@@ -59,7 +59,7 @@ export async function storeVotes(
     const answerer = chooseAnswerer(one);
     const vote = review?.votes.find(({ by }) => by === answerer.name);
     const value = vote === undefined ? null : { verdict: vote.verdict, answer: vote.value };
-    return { ...nameAuthor(answerer, via), threadId, at, action: "voted", interruptId, runId: null, value }; // settle-votes.2
+    return { ...nameAuthor(answerer, via), threadId, at, action: "voted", interruptId, runId: null, value };
   });
   await tx.putInterrupts(voted);
   await tx.audit(entries);

@@ -1,7 +1,7 @@
 // Protocol lines: events of the thread protocol in the event log of a run that was started over the protocol.
 // Invariants:
-//   protocol-lines.1. A line with this prefix is no event of a REST stream: readers of runs and threads leave it out, or show
-//        it in REST form (rest-event.ts).
+//   - A line with this prefix is no event of a REST stream: readers of runs and threads leave it out, or show it in
+//     REST form (rest-event.ts).
 //   - The text of a line is a ProtocolLine; the rest of the wire event follows from its place in the log.
 import type { Json } from "@holdpoint/base/json/json.ts";
 

@@ -8,7 +8,7 @@
 // | error DeadlineExpired | abandoned | expired |
 // | error, any other | abandoned, or never stored | cancelled |
 //
-// Invariant request.1: an end is final. The thread takes an answer or a cancellation and nothing else
+// Invariant: an end is final. The thread takes an answer or a cancellation and nothing else
 // (runs/accept/request-only.ts), and both need it to be interrupted.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";

@@ -1,7 +1,7 @@
 // Logout token: the provider's word that a session there has ended (OpenID Connect Back-Channel Logout 1.0).
 // Invariants:
-//   logout-token.1. A token counts only with a signature of the provider, for this client, recent, with the event of a
-//        logout, and without a nonce: an ID token is none.
+//   - A token counts only with a signature of the provider, for this client, recent, with the event of a logout, and
+//     without a nonce: an ID token is none.
 //   - A token counts once. Ids are kept while a token could still be valid, and at most IDS_MAX of them.
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 import type { ProviderLogout } from "../ports/ports.ts";
@@ -68,7 +68,7 @@ export function createLogoutTokens(clientId: string, monotonic: () => number): L
   };
 }
 
-/** logout-token.1, beyond signature, issuer, audience and age. */
+/** Beyond signature, issuer, audience and age. */
 function findFault({ events, nonce, jti, sub, sid }: JWTPayload): string | null {
   if (typeof events !== "object" || events === null || !Object.hasOwn(events, EVENT)) return "no logout event";
   if (nonce !== undefined) return "a logout token has no nonce";

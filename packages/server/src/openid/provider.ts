@@ -1,10 +1,10 @@
 // Identity provider: the adapter of the port on OpenID Connect: code flow with PKCE, state and nonce.
 // Invariants:
-//   openid/provider.1. The provider's document is fetched at the first sign-in, not at the start: a provider that is down
-//        delays no agent. A failure is not kept.
-//   openid/provider.2. Plain http is for a provider on this machine only.
-//   openid/provider.3. Every claim comes from a checked ID token, or from the user info of the same subject.
-//   openid/provider.4. The secret goes where the provider's document says that it takes it.
+//   - The provider's document is fetched at the first sign-in, not at the start: a provider that is down delays no
+//     agent. A failure is not kept.
+//   - Plain http is for a provider on this machine only.
+//   - Every claim comes from a checked ID token, or from the user info of the same subject.
+//   - The secret goes where the provider's document says that it takes it.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -46,7 +46,7 @@ export function createIdentityProvider(options: ProviderOptions, monotonic: () =
     const entry = { config, at: monotonic() };
     known = entry;
     config.catch(() => {
-      if (known === entry) known = null; // openid/provider.1
+      if (known === entry) known = null;
     });
     return config;
   };
@@ -87,11 +87,10 @@ export function createIdentityProvider(options: ProviderOptions, monotonic: () =
 function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<Configuration> {
   const url = new URL(issuer);
   const auth = clientSecret === null ? None() : authenticate(clientSecret);
-  const execute = url.protocol === "http:" ? [allowInsecureRequests] : []; // openid/provider.2: the setting checks the host
+  const execute = url.protocol === "http:" ? [allowInsecureRequests] : []; // the setting checks the host
   return discovery(url, clientId, clientSecret ?? undefined, auth, { execute, timeout: TIMEOUT_S });
 }
 
-/** openid/provider.4. */
 function authenticate(secret: string): ClientAuth {
   const [post, basic] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
   return (server, ...rest) => {
@@ -128,7 +127,7 @@ async function readIdentity(
   if (claims === undefined || tokens.id_token === undefined)
     throw new Refused({ step: "id_token", reason: "the reply has no ID token" });
   const { iss: issuer, sub: subject } = claims;
-  const more = await readUserInfo(config, tokens.access_token, subject).catch(refuseAt("userinfo")); // openid/provider.3
+  const more = await readUserInfo(config, tokens.access_token, subject).catch(refuseAt("userinfo"));
   return {
     issuer,
     subject,

@@ -1,10 +1,10 @@
 // Answers of policies: in the transaction that stores new questions, as if their authors answered in the same instant.
 // Invariants:
 //   - Only a question that was never asked before is answered so: at most once, whatever becomes of it.
-//   answer-by-policy.2. The answer passes acceptance like every other. One that is refused leaves its question open, and
-//        the others of the pause as they are.
-//   answer-by-policy.3. A policy that fits is read again under its lock (write-policy.2).
-//   answer-by-policy.4. After so many answers of policies in a row, a person answers: a graph may ask for ever.
+//   - The answer passes acceptance like every other. One that is refused leaves its question open, and the others of
+//     the pause as they are.
+//   - A policy that fits is read again under its lock.
+//   - After so many answers of policies in a row, a person answers: a graph may ask for ever.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -63,20 +63,18 @@ async function choose(
         choices.set(interrupt.interruptId, choice);
         break;
       }
-      policies = policies.filter((one) => one !== policy); // answer-by-policy.3
+      policies = policies.filter((one) => one !== policy);
     }
   }
   return choices;
 }
 
-/** answer-by-policy.4. */
 async function isInARow(tx: Pick<Tx, "listAudit">, threadId: string): Promise<boolean> {
   const answers = (await tx.listAudit(threadId)).filter(({ action }) => action === "answered");
   const last = answers.slice(-IN_A_ROW_MAX);
   return last.length === IN_A_ROW_MAX && last.every(({ via }) => via === "policy");
 }
 
-/** answer-by-policy.2. */
 async function accept(
   agent: AgentContext,
   tx: AcceptTx,

@@ -1,8 +1,8 @@
 // Choice of a policy for one question.
 // Invariants:
-//   choose-policy.1. The author of a policy must still have the right to write it, within limits that have the thread, and
-//        may answer the question as a person could: neither excluded nor left out of the assignees.
-//   choose-policy.2. Policies that fit and disagree answer nothing.
+//   - The author of a policy must still have the right to write it, within limits that have the thread, and may answer
+//     the question as a person could: neither excluded nor left out of the assignees.
+//   - Policies that fit and disagree answer nothing.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -39,10 +39,10 @@ export async function choosePolicy(
   }
   const [first = null, ...others] = able;
   const proposal = first === null ? "" : formatProposal(interrupt, first.value);
-  return others.every(({ value }) => formatProposal(interrupt, value) === proposal) ? first : null; // choose-policy.2
+  return others.every(({ value }) => formatProposal(interrupt, value) === proposal) ? first : null;
 }
 
-/** choose-policy.1. @returns null for an author who may not write such a policy */
+/** @returns null for an author who may not write such a policy */
 async function findAnswerer(
   { access, configPolicies }: PolicyContext,
   tx: CredentialTx,

@@ -1,7 +1,7 @@
 // Remember: an answer that is also a policy for the later questions like the one that it answers.
 // Invariants:
-//   remember.1. The policy fits the question that it comes from, and has its action and its scope.
-//   remember.2. A decision is remembered, never an edit or a secret.
+//   - The policy fits the question that it comes from, and has its action and its scope.
+//   - A decision is remembered, never an edit or a secret.
 import type { Remember } from "@holdpoint/api/policies.ts";
 import { answerAll, recognise } from "@holdpoint/api/dialects.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
@@ -32,7 +32,7 @@ export function readRemembered(
     now,
   );
   if (!fitsQuestion(given, { interrupt: item, metadata, config: {} }))
-    throw invalid("match does not fit the question that is answered"); // remember.1
+    throw invalid("match does not fit the question that is answered");
   return given;
 }
 
@@ -45,7 +45,6 @@ function readMatch(match: JsonObject): JsonObject {
   return { ...when, ...others };
 }
 
-/** remember.1. */
 function ownAction({ value, responseSchema }: Interrupt): JsonObject {
   const names = recognise(value, responseSchema).actions.map(({ name }) => name);
   return names.length === 0 || names.includes(null) ? {} : { action: { in: [...new Set(names)] } };
@@ -56,7 +55,7 @@ function ownScope(scope: Remember["scope"], { threadId, assistantId }: Interrupt
   return scope === "assistant" ? { assistant: { eq: assistantId } } : {};
 }
 
-/** remember.2. @throws {ApiError} `policy_invalid` */
+/** @throws {ApiError} `policy_invalid` */
 function decisionIn(item: Interrupt, answer: Json): Json {
   const asked = recognise(item.value, item.responseSchema);
   for (const type of ["approve", "reject"] as const) {

@@ -1,8 +1,8 @@
 // Writing and revocation of policies, each with its audit entry in the same transaction.
 // Invariants:
-//   write-policy.1. A policy is of its author: it reaches what the author reached, and only an administrator's answers
-//        questions that need one.
-//   write-policy.2. A revocation takes the lock of the policy: after its reply the policy answers nothing.
+//   - A policy is of its author: it reaches what the author reached, and only an administrator's answers questions that
+//     need one.
+//   - A revocation takes the lock of the policy: after its reply the policy answers nothing.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Ask, askRight } from "../auth/authorize.ts";
@@ -45,7 +45,6 @@ export async function createPolicy(
   return policy;
 }
 
-/** write-policy.1. */
 export async function signPolicy(
   { newId, clock }: Pick<AgentContext, "newId" | "clock">,
   { caller, ask, reach }: Pick<PolicyCall, "caller" | "ask"> & { readonly reach: Scope },
@@ -78,7 +77,7 @@ export async function revokePolicy(
   if (agent.configPolicies.some((one) => one.policyId === policyId))
     throw new ApiError("policy_fixed", "The policy is in langgraph.json: take it out there.");
   await agent.storage.transaction(async (tx) => {
-    const policy = await tx.deletePolicy(policyId); // write-policy.2
+    const policy = await tx.deletePolicy(policyId);
     if (policy === null || !mayRead(policy, { caller, scope }))
       throw new ApiError("policy_not_found", `There is no policy ${policyId}.`);
     await tx.audit([buildEntry("policy_revoked", policy, { caller, via: "api" }, agent.clock.now())]);

@@ -191,11 +191,11 @@ export interface AuditTx {
   audit(entries: readonly AuditEntry[]): Awaitable<void>;
   /**
    * Deletes older entries but keeps the newest of the thread, so that sequence numbers stay unique. The chain notes
-   * the time (audit-chain.4).
+   * the time.
    * @returns the number deleted
    */
   deleteAuditBefore(threadId: string, before: number): Awaitable<number>;
-  /** Appends to a chain that an entry has another content (audit-chain.5). */
+  /** Appends to a chain that an entry has another content. */
   noteErasedEntry(entry: ErasedEntry): Awaitable<void>;
   /** Those of these erasures that a chain notes. @returns their erasureDigest() */
   notedErasures(entries: readonly ErasedEntry[]): Awaitable<ReadonlySet<string>>;

@@ -1,9 +1,9 @@
 // Answer turn: answers to the questions of one pause that arrive one after the other, as pages send the results of
 // parallel tools. The first one starts a run, and the next one arrives while it works.
 // Invariants:
-//   answer-turn.1. An answer to questions that are open while a run works waits for the end of that run, at most WAIT_MS.
-//        Then the rules of answers decide as for any other (server/interrupts/resume-rules.ts).
-//   answer-turn.2. Every other refusal comes at once. At most WAITING_MAX answers wait in a process.
+//   - An answer to questions that are open while a run works waits for the end of that run, at most WAIT_MS. Then the
+//     rules of answers decide as for any other (server/interrupts/resume-rules.ts).
+//   - Every other refusal comes at once. At most WAITING_MAX answers wait in a process.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
 import { waitForRun } from "../runs/wait-for-run.ts";
@@ -28,8 +28,8 @@ export async function inTurn<T>(agent: AgentContext, questions: Questions, answe
       const isBusy = error instanceof ApiError && error.code === "thread_busy";
       const before = isBusy ? await findTurn(agent, questions) : "refused";
       const leftMs = until - agent.clock.monotonic();
-      if (before === "refused" || leftMs <= 0) throw error; // answer-turn.2
-      if (before !== "now") await waitForEnd(agent, questions.threadId, before.runId, leftMs); // answer-turn.1
+      if (before === "refused" || leftMs <= 0) throw error;
+      if (before !== "now") await waitForEnd(agent, questions.threadId, before.runId, leftMs);
     }
   }
 }

@@ -1,11 +1,11 @@
 // Attach: a reader of a thread's events, within the rights of its caller now and later.
 // Invariants:
-//   attach.1. A reader is authorized again every RECHECK_MS, and when the credentials of its caller end in this process;
-//     it is disconnected when it may not read any more.
-//   attach.2. Readers are limited per thread and per process.
-//   attach.3. A reader of a thread that does not exist, or is out of its scope, is disconnected after IDLE_MS. An
-//     authenticated caller has at most IDLE_MAX such readers in a process.
-//   attach.4. A position after the newest event is that of the newest event: later events follow.
+//   - A reader is authorized again every RECHECK_MS, and when the credentials of its caller end in this process; it is
+//     disconnected when it may not read any more.
+//   - Readers are limited per thread and per process.
+//   - A reader of a thread that does not exist, or is out of its scope, is disconnected after IDLE_MS. An authenticated
+//     caller has at most IDLE_MAX such readers in a process.
+//   - A position after the newest event is that of the newest event: later events follow.
 //   attach.5. A process that stops takes no readers: their clients find another one, or try again.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { ANONYMOUS } from "../auth/authorize.ts";
@@ -56,7 +56,7 @@ export async function watchScope(
       for (const callback of callbacks) callback();
       schedule();
     } catch (error) {
-      if (!stopped) onLost(error); // attach.1
+      if (!stopped) onLost(error);
     }
   };
   const schedule = (): void => {
@@ -90,7 +90,7 @@ const UNWATCHED: ScopeWatch = {
 /** Readers of a process. */
 interface Readers {
   all: number;
-  /** Idle ones by caller (attach.3). */
+  /** Idle ones by caller. */
   readonly idle: Map<string, number>;
 }
 
@@ -114,19 +114,19 @@ export async function attach(
   }));
   const isIdle = thread === null || !inScope(thread.metadata, watch.scope());
   if (agent.events.wakes.listeners(threadId) >= READERS_MAX) {
-    throw tooMany(`The thread has ${READERS_MAX} readers in this process.`); // attach.2
+    throw tooMany(`The thread has ${READERS_MAX} readers in this process.`);
   }
   if (readers.all >= PROCESS_READERS_MAX) throw tooMany(`This process has ${PROCESS_READERS_MAX} readers.`);
   const idle = isIdle ? countIdle(readers, watch.caller) : null;
   readers.all++;
-  const since = filter.since === null ? null : Math.min(filter.since, positionAfter(newest)); // attach.4
+  const since = filter.since === null ? null : Math.min(filter.since, positionAfter(newest));
   const reading = readEvents(agent, {
     threadId,
     filter: { ...filter, since },
     scope: watch.scope,
     onAttached: () => endIdle(),
   });
-  const cancelIdle = idle === null ? () => undefined : agent.clock.after(IDLE_MS, reading.cut); // attach.3
+  const cancelIdle = idle === null ? () => undefined : agent.clock.after(IDLE_MS, reading.cut);
   const endIdle = once(() => {
     cancelIdle();
     idle?.();

@@ -1,8 +1,8 @@
 // Baseline: the events that a reader needs when the log does not reach back: the state, the open
 // questions, the newest run's end.
 // Invariants:
-//   baseline.1. Its events have the ids of the originals, so that a reader that has seen those drops them.
-//   baseline.2. Its numbers are between those of the kept rows and of the rows to come.
+//   - Its events have the ids of the originals, so that a reader that has seen those drops them.
+//   - Its numbers are between those of the kept rows and of the rows to come.
 import type { AgentContext } from "../context/context.ts";
 import { endMark } from "../events/end-mark.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
@@ -36,7 +36,7 @@ export async function readBaseline(
   const ended = wanted ? await tx.run(threadId, newest.runId) : null;
   const made: WireEvent[] = [];
   const parts = (method: EventParts["method"], id: string, timestamp: number): EventParts => ({
-    seq: baselineSeq(row, made.length), // baseline.2
+    seq: baselineSeq(row, made.length),
     id,
     method,
     namespace: [],
@@ -52,7 +52,7 @@ export async function readBaseline(
     const asker = await tx.run(threadId, question.runId);
     if (!(await isGone(question.runId))) continue;
     const mark = { run_id: question.runId, attempt: asker?.attempt ?? 1 };
-    const requested = parts("input.requested", requestedId(mark, question.interruptId), question.createdAt); // baseline.1
+    const requested = parts("input.requested", requestedId(mark, question.interruptId), question.createdAt);
     const gate = { kind: "question", interruptId: question.interruptId, runId: question.runId } as const;
     const data = JSON.stringify(requestedData(question));
     made.push(wireEvent({ ...requested, namespace: graphPath(question), gate }, data));

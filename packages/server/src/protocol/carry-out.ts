@@ -1,8 +1,9 @@
 // Carry out: a command → its envelope.
 // Invariants:
-//   carry-out.1. Every command is answered, whatever happens; a fault is logged and shows no details.
-//   carry-out.3. A refusal shows the thread's position only when the caller may see that part of the thread.
-//   carry-out.2. `applied_through_seq` is read before the command acts: it includes no event that the command causes, and is never 0.
+//   - Every command is answered, whatever happens; a fault is logged and shows no details.
+//   - A refusal shows the thread's position only when the caller may see that part of the thread.
+//   - `applied_through_seq` is read before the command acts: it includes no event that the command causes, and is never
+//     0.
 import { ApiError, type ErrorCode } from "@holdpoint/base/api-error.ts";
 import { toApiError } from "@holdpoint/base/http/server/problem.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -42,20 +43,20 @@ export async function carryOut(agent: AgentContext, call: CommandCall): Promise<
   let position = positionAfter(0);
   const meta = () => ({ thread_id: threadId, applied_through_seq: position });
   try {
-    position = positionAfter(await agent.storage.read((tx) => tx.newestEvents(threadId))); // carry-out.2
+    position = positionAfter(await agent.storage.read((tx) => tx.newestEvents(threadId)));
     const act = Object.hasOwn(COMMANDS, command.method) ? COMMANDS[command.method] : undefined;
     if (act === undefined) throw new CommandError("unknown_command", `There is no command ${command.method}.`);
     const { result, runId = null } = await act(agent, call);
     return { envelope: { type: "success", id: command.id, result, meta: meta() }, runId, error: null };
   } catch (error) {
-    const refusal = error instanceof CommandError ? error : toApiError(error, agent.log); // carry-out.1
+    const refusal = error instanceof CommandError ? error : toApiError(error, agent.log);
     const failure = buildFailure(command.id, refusal, interruptIds(call));
     if (!isInside(refusal)) position = positionAfter(0);
     return { envelope: { ...failure, meta: meta() }, runId: null, error: refusal };
   }
 }
 
-/** carry-out.3. These refusals come after the thread was found within the caller's scope. */
+/** These refusals come after the thread was found within the caller's scope. */
 function isInside(refusal: unknown): boolean {
   return refusal instanceof ApiError && INSIDE.includes(refusal.code);
 }

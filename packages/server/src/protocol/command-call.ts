@@ -1,5 +1,5 @@
 // Command call: one command of one caller on one thread, with the inputs of its decision.
-// Invariant command-call.1: each command is authorised as its own caller, by the same events as the REST calls that do
+// Invariant: each command is authorised as its own caller, by the same events as the REST calls that do
 // the same.
 import { fromAccessValue, toAccessValue } from "../auth/handler-value.ts";
 import { type Ask, authorize } from "../auth/authorize.ts";
@@ -67,7 +67,7 @@ export async function protocolRunCall(
   if (access !== null) {
     const parts = { ids, query: {}, body: admitted as JsonObject };
     const answer = await authorize(access, caller, event, toAccessValue(event, parts));
-    scope = answer.scope; // command-call.1
+    scope = answer.scope;
     admitted = fromAccessValue(event, parts, answer.value).body as RunBody;
   }
   const asked: Call<unknown, unknown> = {

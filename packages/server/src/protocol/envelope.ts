@@ -2,8 +2,8 @@
 // Invariants:
 //   - A refusal keeps the product's code and details beside the protocol's; a fault shows its code and the id of
 //     its log line.
-//   envelope.2. A refusal that HTTP decides (permissions, a missing thread, an unavailable storage) is no envelope
-//        over HTTP; on a socket it is one.
+//   - A refusal that HTTP decides (permissions, a missing thread, an unavailable storage) is no envelope over HTTP; on
+//     a socket it is one.
 import { type ErrorCode, ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";
 
@@ -68,7 +68,6 @@ const PROTOCOL_CODES: Partial<Record<ErrorCode, ProtocolError>> = {
   commit_unknown: "unknown_error",
 };
 
-/** envelope.2. */
 const HTTP_CODES: readonly ErrorCode[] = [
   "unauthenticated",
   "forbidden",

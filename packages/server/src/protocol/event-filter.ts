@@ -1,8 +1,7 @@
 // Event filter: which events of a thread a reader wants (docs/reference/thread-protocol.md). Pure.
 // Invariants:
-//   event-filter.1. `custom` includes every `custom:<name>`; a named channel includes only itself.
-//   event-filter.2. A segment without ":" also matches the segment whose name it is; a depth counts only with
-//        namespaces.
+//   - `custom` includes every `custom:<name>`; a named channel includes only itself.
+//   - A segment without ":" also matches the segment whose name it is; a depth counts only with namespaces.
 import type { EventFilterBody } from "@holdpoint/api/protocol.ts";
 import type { Namespace } from "./convert/channel.ts";
 
@@ -30,13 +29,12 @@ export function isKnownChannel(channel: string): boolean {
 }
 
 export function matches({ channels, namespaces, depth }: EventFilter, { channel, namespace }: Filtered): boolean {
-  const wanted = channels.has(channel) || (channel.startsWith("custom:") && channels.has("custom")); // event-filter.1
+  const wanted = channels.has(channel) || (channel.startsWith("custom:") && channels.has("custom"));
   if (!wanted) return false;
   if (namespaces.length === 0) return true;
   return namespaces.some((prefix) => isPrefix(prefix, namespace) && namespace.length - prefix.length <= depth);
 }
 
-/** event-filter.2. */
 function isPrefix(prefix: Namespace, namespace: Namespace): boolean {
   return (
     prefix.length <= namespace.length &&

@@ -2,11 +2,11 @@
 // Invariants:
 //   - Events come in the order of their seq, each once. Only stored events are shown, so that every process shows the same.
 //   - A replay follows replay-rules.ts.
-//   read-events.3. A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread
-//        that leaves the scope disconnects its reader.
-//   read-events.4. A reader holds one page of rows at a time. It ends only when its thread is deleted; the last event
-//        closes the questions that it was shown.
-//   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
+//   - A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread that
+//     leaves the scope disconnects its reader.
+//   - A reader holds one page of rows at a time. It ends only when its thread is deleted; the last event closes the
+//     questions that it was shown.
+//   - A storage that fails ends no reader: it goes on from its place when the storage is back.
 import { retryWhileUnavailable } from "@holdpoint/base/storage-failure.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -95,7 +95,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         const { found } = await whenAvailable(() => readNext(agent, query, last, attached));
         if (found === "deleted") {
           yield { isBaseline: false, isLive: true, events: requests.deleted(last, agent.clock.now()) };
-          return; // read-events.4
+          return;
         }
         if (found === "out_of_reach") throw new OutOfReach("the thread left the scope of its reader");
         const newest = typeof found === "object" && "rows" in found ? found.rows.at(-1)?.seq : undefined;
@@ -132,7 +132,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   return { events: events(), leave: signal.leave, cut, look: signal.wake };
 }
 
-/** read-events.5. @throws {CutOff} when the reader leaves or the server stops first */
+/** @throws {CutOff} when the reader leaves or the server stops first */
 async function readWhenAvailable<T>(
   { clock, events }: AgentContext,
   left: () => boolean,
@@ -182,13 +182,13 @@ async function readNext(
   if (attached === null) {
     return agent.storage.read(async (tx) => {
       const thread = await tx.thread(threadId);
-      const isThere = thread !== null && inScope(thread.metadata, scope()); // read-events.3
+      const isThere = thread !== null && inScope(thread.metadata, scope());
       return isThere ? attachedTo(agent, tx, thread, filter) : "nothing_yet";
     });
   }
   const { thread, rows } = await rowsAfter(agent, threadId, after);
   if (thread === null) return "deleted";
-  if (!inScope(thread.metadata, scope())) return "out_of_reach"; // read-events.3
+  if (!inScope(thread.metadata, scope())) return "out_of_reach";
   const behind = rows.filter(({ seq }) => seq <= attached.replayed);
   if (behind.length > 0) return { rows: behind };
   return rows.length > 0 ? { rows } : "nothing_yet";

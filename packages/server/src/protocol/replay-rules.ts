@@ -1,11 +1,11 @@
 // Replay rules: the thread as a reader finds it when it attaches, and which retained events the reader gets.
 // Invariants:
-//   replay-rules.1. Without `since`, the begin and end of ended runs are left out except those of the newest accepted
-//     run: a client would take an old end for that of the run that it has just started.
-//   replay-rules.2. A replay without `since` shows requests of open questions only, of each its newest. With `since` it
-//     shows all of them, and what closed them.
-//   replay-rules.3. `input.answered` is replayed, because a page may have lost its connection meanwhile. It is left
-//     out while one of its questions is open again.
+//   - Without `since`, the begin and end of ended runs are left out except those of the newest accepted run: a client
+//     would take an old end for that of the run that it has just started.
+//   - A replay without `since` shows requests of open questions only, of each its newest. With `since` it shows all of
+//     them, and what closed them.
+//   - `input.answered` is replayed, because a page may have lost its connection meanwhile. It is left out while one of
+//     its questions is open again.
 import type { AgentContext } from "../context/context.ts";
 import type { EndMark } from "../events/end-mark.ts";
 import { END, type LoggedEvent } from "../events/event-batch.ts";
@@ -72,7 +72,7 @@ export async function missedSince(
   });
 }
 
-/** replay-rules.2. The run that ended last requests all questions that are open then. */
+/** The run that ended last requests all questions that are open then. */
 async function newestRequests(
   tx: EventTx,
   runs: readonly RunHead[],
@@ -101,7 +101,7 @@ const NO_REQUESTS: ReadonlyMap<string, string> = new Map();
 /** Whether a replay without `since` has an event. @param isOpen whether a question is open now */
 export function admits(gate: Gate, at: Attached, isOpen: (interruptId: string) => boolean): boolean {
   if (gate.kind === "none") return true;
-  if (gate.kind === "run") return at.runs.has(gate.runId); // replay-rules.1
-  if (gate.kind === "closed") return !gate.interruptIds.some(isOpen); // replay-rules.3
-  return isOpen(gate.interruptId) && (at.requests.get(gate.interruptId) ?? gate.runId) === gate.runId; // replay-rules.2
+  if (gate.kind === "run") return at.runs.has(gate.runId);
+  if (gate.kind === "closed") return !gate.interruptIds.some(isOpen);
+  return isOpen(gate.interruptId) && (at.requests.get(gate.interruptId) ?? gate.runId) === gate.runId;
 }

@@ -1,6 +1,6 @@
 // Routes of the thread protocol over HTTP: commands, and events as server-sent events.
 // Invariants:
-//   protocol/routes.1. A stream sends its head and a comment at once, and never ends cleanly while its thread is there.
+//   - A stream sends its head and a comment at once, and never ends cleanly while its thread is there.
 //   - A stream of a thread that is not there, or not within reach, is silent; both look the same.
 import * as contract from "@holdpoint/api/protocol.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
@@ -110,7 +110,7 @@ async function seqIn(agent: AgentContext, threadId: string, logId: string, event
 const RUN_ID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
 
 async function* encodeFrames({ events }: Reading, since: number | null): AsyncGenerator<string | Uint8Array> {
-  yield FIRST_COMMENT; // protocol/routes.1
+  yield FIRST_COMMENT;
   for await (const { events: some, isBaseline } of events) {
     if (isBaseline && since !== null) yield MISSED;
     if (some.length > 0) yield eventStreamBytes(some);

@@ -1,10 +1,10 @@
 // Run commands: run.start, input.respond and state.fork, by the same path as the REST calls that start and resume runs.
 // Invariants:
 //   - An answer counts by the id of its question alone; all answers of a command are taken, or none.
-//   run-commands.2. Input on a paused thread is an answer only when its keys are ids of questions; a closed one is
-//        stale. Anything else is new input and gives the questions up: a chat message must not become a decision. A server can be set to
-//        take any input as the answer of the only open question, but not an input for an older checkpoint.
-//   run-commands.3. The same answers of the same caller again are the success of the first time.
+//   - Input on a paused thread is an answer only when its keys are ids of questions; a closed one is stale. Anything
+//     else is new input and gives the questions up: a chat message must not become a decision. A server can be set to
+//     take any input as the answer of the only open question, but not an input for an older checkpoint.
+//   - The same answers of the same caller again are the success of the first time.
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { parse } from "@holdpoint/api/operation.ts";
@@ -84,7 +84,7 @@ export async function startCommand(agent: AgentContext, call: CommandCall): Prom
     if_not_exists: "create",
   } as JsonObject;
   const input = params.input ?? null;
-  const given = await answersIn(agent, call.threadId, input); // run-commands.2
+  const given = await answersIn(agent, call.threadId, input);
   if (given === null) return startWith(agent, call, { ...body, input });
   return startWith(agent, call, { ...body, assistant_id: given.assistantId, command: { resume: given.answers } });
 }
@@ -108,7 +108,7 @@ interface GivenAnswers {
   readonly assistantId: string;
 }
 
-/** run-commands.2. @returns null when the input is new input */
+/** @returns null when the input is new input */
 async function answersIn(agent: AgentContext, threadId: string, input: Json): Promise<GivenAnswers | null> {
   const keys = isJsonObject(input) ? Object.keys(input) : [];
   if (!isJsonObject(input) || keys.length === 0) return null;
@@ -186,7 +186,7 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
   } catch (error) {
     const runId = error instanceof ApiError ? await answeredBefore(agent, threadId, caller, answers) : null;
     if (runId === null || !(error instanceof ApiError) || !("answered" in error.extra)) throw error;
-    return { result: { run_id: runId }, runId }; // run-commands.3
+    return { result: { run_id: runId }, runId };
   }
 }
 
@@ -203,7 +203,7 @@ function unknownQuestion(threadId: string, answers: ReadonlyMap<string, Json>, k
   return new ApiError("interrupt_unknown", detail, { thread_id: threadId, pending });
 }
 
-/** run-commands.3. The run that took all of these answers from this caller. */
+/** The run that took all of these answers from this caller. */
 async function answeredBefore(
   agent: AgentContext,
   threadId: string,

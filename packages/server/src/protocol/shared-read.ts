@@ -1,7 +1,7 @@
 // Shared read: the rows of a thread that follow a place, read once for all readers that wait at that place.
 // Invariants:
-//   shared-read.1. A wake reaches all readers of a thread in one turn: those at the same place share one query and one
-//     copy of its rows. A read that has begun takes no further readers: they may be woken by a later commit.
+//   - A wake reaches all readers of a thread in one turn: those at the same place share one query and one copy of its
+//     rows. A read that has begun takes no further readers: they may be woken by a later commit.
 //   - A shared read decides nothing for a reader: scope, filter and replay rules come after it.
 import type { AgentContext } from "../context/context.ts";
 import type { Thread } from "../model/model.ts";
@@ -24,11 +24,11 @@ export function rowsAfter(agent: AgentContext, threadId: string, after: number):
   inFlight.set(agent, reads);
   const key = `${threadId}/${after}`;
   const shared = reads.get(key);
-  if (shared !== undefined) return shared; // shared-read.1
+  if (shared !== undefined) return shared;
   // A storage may begin the work at once: the others that one wake reaches ask in the same turn.
   const own = Promise.resolve().then(() =>
     agent.storage.read(async (tx) => {
-      reads.delete(key); // shared-read.1
+      reads.delete(key);
       const thread = await tx.thread(threadId);
       const place = { runId: null, afterSeq: after, fromId: 0 };
       const rows = thread === null ? [] : await tx.events(threadId, { ...place, ...PAGE });

@@ -1,7 +1,7 @@
 // Shared selection: the events of a row that match a filter, selected and encoded once for all readers with that filter.
 // Invariants:
-//   shared-selection.1. Readers with equal filters share one list per row, and its bytes; both go with the row.
-//   shared-selection.2. Lists with events that depend on the reader (gates, a position) are not shared.
+//   - Readers with equal filters share one list per row, and its bytes; both go with the row.
+//   - Lists with events that depend on the reader (gates, a position) are not shared.
 import { type EventFilter, matches } from "./event-filter.ts";
 import type { WireEvent } from "./convert/wire-event.ts";
 
@@ -19,8 +19,8 @@ export function createSelection(filter: EventFilter): (row: Events) => Events {
     const byFilter = selections.get(row) ?? new Map<string, Events>();
     selections.set(row, byFilter);
     let selected = byFilter.get(key);
-    if (selected === undefined) byFilter.set(key, (selected = row.filter((event) => matches(filter, event)))); // shared-selection.1
-    return selected.every(isAfter) ? selected : selected.filter(isAfter); // shared-selection.2
+    if (selected === undefined) byFilter.set(key, (selected = row.filter((event) => matches(filter, event))));
+    return selected.every(isAfter) ? selected : selected.filter(isAfter);
   };
 }
 

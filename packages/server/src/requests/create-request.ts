@@ -1,11 +1,11 @@
 // Request creation: a question of a program becomes a thread of the graph of requests, whose run asks it.
 // Invariants:
-//   create-request.1. One Idempotency-Key is one request, for as long as it exists: the id of its thread derives from the
-//        key and its caller. Two calls at the same time meet at the row of the thread.
-//   create-request.2. The reply comes when the question is stored: it can be answered from then on.
-//   create-request.3. The schema of the answer brings no rules and no default answer: a model may have written it.
-//   create-request.4. The server writes who asked. Only its own MCP tools write which call asked: a repeat of the call
-//        finds the request by it.
+//   - One Idempotency-Key is one request, for as long as it exists: the id of its thread derives from the key and its
+//     caller. Two calls at the same time meet at the row of the thread.
+//   - The reply comes when the question is stored: it can be answered from then on.
+//   - The schema of the answer brings no rules and no default answer: a model may have written it.
+//   - The server writes who asked. Only its own MCP tools write which call asked: a repeat of the call finds the
+//     request by it.
 import type { RequestBody } from "@holdpoint/api/requests.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
@@ -55,18 +55,18 @@ export async function createRequest(agent: AgentContext, call: AskCall, body: Re
     throw new ApiError("member_too_large", `payload has more than ${PAYLOAD_BYTES_MAX} bytes as JSON. ${cure}`);
   }
   const own = findOwnMember(body.metadata);
-  if (own !== null && !(own === "asked_as" && caller.origin?.via === "mcp")) throw ownMember(own); // create-request.4
+  if (own !== null && !(own === "asked_as" && caller.origin?.via === "mcp")) throw ownMember(own);
   const hash = contentHash(JSON.stringify(sortMembers(body as Json)));
   const run = buildCall(body, { ...call, hash });
   const requestId =
     idempotencyKey === null
       ? agent.newId()
-      : uuidV5(`request ${scopeIdempotencyKey(caller, run, idempotencyKey)}`, BUILT_IN_NAMESPACE); // create-request.1
+      : uuidV5(`request ${scopeIdempotencyKey(caller, run, idempotencyKey)}`, BUILT_IN_NAMESPACE);
   const address = { requestId, scope };
   const created = await start(agent, caller, requestId, run);
   const request = await waitForRequest(agent, address, isAsked, { ms: ASK_MS_MAX });
   if (readBodyHash(request.thread) !== hash) throw keyReused();
-  if (isAsked(request)) return { request, created }; // create-request.2
+  if (isAsked(request)) return { request, created };
   const detail = "The question waits for a worker. Send it again, with the same Idempotency-Key.";
   throw new ApiError("overloaded", detail, {}, { "Retry-After": "5" });
 }
@@ -157,7 +157,7 @@ function buildSchema(body: RequestBody): JsonObject | null {
   if (reviewFault !== null) throw invalid("review", reviewFault);
   const schemaFault = declared === null || declared === undefined ? null : findSchemaFault(declared);
   if (schemaFault !== null) throw invalid("response_schema", schemaFault);
-  const rule = Object.keys(declared ?? {}).find((name) => name.startsWith("x-holdpoint-")); // create-request.3
+  const rule = Object.keys(declared ?? {}).find((name) => name.startsWith("x-holdpoint-"));
   if (rule !== undefined) throw invalid(`response_schema.${rule}`, "rules of a request have members of their own");
   if (declared !== null && declared !== undefined) return { ...declared, ...rules };
   return Object.keys(rules).length === 0 ? null : rules;

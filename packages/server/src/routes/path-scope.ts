@@ -11,7 +11,7 @@ import { requireThread, threadNotFound } from "../threads/find-thread.ts";
 import { requireRequest } from "../requests/read-request.ts";
 
 /**
- * Checks that the objects in a path exist and are within the caller's scope (authorize.1).
+ * Checks that the objects in a path exist and are within the caller's scope.
  * @throws {ApiError} `thread_not_found`, `request_not_found`, `assistant_not_found`, `cron_not_found`
  */
 export async function requireInScope(
@@ -38,7 +38,7 @@ export async function requireStillInScope(
   if (ids["run_id"] !== undefined && ids["thread_id"] === undefined) await threadOfRun(agent, scope, ids["run_id"]);
 }
 
-/** @throws {ApiError} `thread_not_found` (authorize.1) */
+/** @throws {ApiError} `thread_not_found` */
 export async function requireThreadInScope(tx: ThreadTx, threadId: string, scope: Scope): Promise<void> {
   const thread = await requireThread(tx, threadId);
   if (!inScope(thread.metadata, scope)) throw threadNotFound(threadId);

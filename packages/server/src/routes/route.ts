@@ -1,9 +1,9 @@
 // Route: an operation of the contract with its handler. The route parses and authorizes; the handler only acts.
 // Invariants:
-//   route.1. An unauthenticated caller is rejected before the body is read, and before any lookup.
-//   route.2. An operation acts only after the authorization of its event.
-//   route.3. A streamed reply ends with the access of its caller (while-admitted.ts), also if its thread left the scope.
-//   route.4. So does a read that waits, as long as its reply has not begun.
+//   - An unauthenticated caller is rejected before the body is read, and before any lookup.
+//   - An operation acts only after the authorization of its event.
+//   - A streamed reply ends with the access of its caller (while-admitted.ts), also if its thread left the scope.
+//   - So does a read that waits, as long as its reply has not begun.
 import { isDeepStrictEqual } from "node:util";
 import {
   type AccessEvent,
@@ -48,7 +48,7 @@ export interface AgentRoute {
   readonly bind: (agent: AgentContext) => HttpRoute;
 }
 
-/** @param watches whether the operation itself ends its stream with the access of the caller (route.3) */
+/** @param watches whether the operation itself ends its stream with the access of the caller */
 export function route<Query, Body>(
   operation: Operation<Query, Body>,
   act: (call: Call<Query, Body>) => Promise<HttpReply>,
@@ -57,7 +57,7 @@ export function route<Query, Body>(
   const { method, path } = operation;
   const handle = async (agent: AgentContext, request: HttpRequest): Promise<HttpReply> => {
     const access = operation.access === "public" ? null : agent.access;
-    const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request); // route.1
+    const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request);
     const ids = parsePathIds(request.params, operation);
     const query = parse(operation.query, request.query, "query");
     const sent = takesBody(operation) ? await readSized(request, operation, agent.limits.memberBytesMax) : NO_BODY;
@@ -78,11 +78,11 @@ export function route<Query, Body>(
       await requireStillInScope(agent, ids, admitted.scope);
       return isDeepStrictEqual((await admit(access, event, { ...call, caller: now })).scope, admitted.scope);
     };
-    if (method !== "get") return checked(await act({ ...call, ...admitted, ask }), isSame); // route.2
+    if (method !== "get") return checked(await act({ ...call, ...admitted, ask }), isSame);
     const hasEnded = watchEnds(access.changes, caller.name);
     const reply = await act({ ...call, ...admitted, ask }).finally(hasEnded);
     if (hasEnded() && !(await isSame(await access.authenticate({ ...request, isRecheck: true }))))
-      throw new ApiError("forbidden", "The access of the caller has changed meanwhile."); // route.4
+      throw new ApiError("forbidden", "The access of the caller has changed meanwhile.");
     return checked(reply, isSame);
   };
   return {
@@ -135,7 +135,6 @@ interface Lasting {
   readonly isSame: (now: Caller) => Promise<boolean>;
 }
 
-/** route.3. */
 function lastingReply(reply: HttpReply, { agent, access, request, caller, isSame }: Lasting): HttpReply {
   const { body } = reply;
   if (body === null || typeof body === "string") return reply;

@@ -1,5 +1,5 @@
 // Run call: the body of a run-creating call → parameters of the operation. Used by all routes that create runs.
-// Invariant run-call.1: a call that may answer a question, by its command, by its input or by continuing a breakpoint,
+// Invariant: a call that may answer a question, by its command, by its input or by continuing a breakpoint,
 // asks for `threads:answer` as the inbox does. Acceptance knows whether it does, and requires it then.
 import type { RunBody } from "@holdpoint/api/runs.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
@@ -62,7 +62,7 @@ export async function runCall(
   };
 }
 
-/** run-call.1. @returns undefined for a call that answers nothing, whatever its thread waits for */
+/** @returns undefined for a call that answers nothing, whatever its thread waits for */
 async function askToAnswer(
   agent: AgentContext,
   { ids, ask }: Pick<Call<unknown, unknown>, "ids" | "ask">,

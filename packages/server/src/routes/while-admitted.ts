@@ -4,7 +4,7 @@
 //        in this process. The check is no use of a session: an open page does not keep a person signed in.
 //   while-admitted.2. A stream whose caller has no access any more, or another scope, is cut. It never ends cleanly:
 //        clients would take the end for that of a run.
-//   while-admitted.3. A read that waited is checked as well if the credentials of its caller ended meanwhile.
+//   - A read that waited is checked as well if the credentials of its caller ended meanwhile.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { AccessChanges } from "../ports/ports.ts";
 
@@ -46,7 +46,7 @@ export async function* whileAdmitted(pieces: Pieces, admission: Admission): Asyn
   }
 }
 
-/** while-admitted.3. @returns ends the watch, and says whether the credentials of the caller ended in this process */
+/** @returns ends the watch, and says whether the credentials of the caller ended in this process */
 export function watchEnds(changes: AccessChanges | undefined, name: string): () => boolean {
   let ended = false;
   const unsubscribe = changes?.onEnded(name, () => void (ended = true));

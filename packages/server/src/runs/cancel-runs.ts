@@ -1,7 +1,7 @@
 // Run cancellation: of one run, a selection, or all active runs.
 // Invariants:
-//   cancel-runs.1. A cancellation is in the audit trail before the caller gets its reply, and survives the process.
-//   cancel-runs.2. A pending run ends by the same rules as a run aborted right after its claim.
+//   - A cancellation is in the audit trail before the caller gets its reply, and survives the process.
+//   - A pending run ends by the same rules as a run aborted right after its claim.
 import type { AgentContext } from "../context/context.ts";
 import { noteEnd } from "../events/thread-note.ts";
 import { type Finished, endPending, finishRun, toRunOutcome } from "./execute/finish-run.ts";
@@ -153,7 +153,7 @@ async function cancel(
     runId,
     value: action,
   } as const;
-  await tx.audit([entry]); // cancel-runs.1
+  await tx.audit([entry]);
   await tx.updateRun(runId, { cancelReason: run.cancelReason });
   if (run.status === "running") return { run, outcome: "is_ending" };
   return { ...(await cancelPending(agent, tx, run, { reason: abortReasonFor(action), at })), outcome: "ended" };
@@ -171,7 +171,7 @@ function afterCommit(agent: AgentContext, { run, outcome, finished = null }: Can
   return true;
 }
 
-/** cancel-runs.2. A run without its thread only leaves the queue. */
+/** A run without its thread only leaves the queue. */
 async function cancelPending(
   agent: AgentContext,
   tx: EndTx & EventTx,

@@ -1,8 +1,8 @@
 // Run webhooks: webhooks that are added to a run after its start.
 // Invariants:
-//   run-webhooks.1. A webhook belongs to the first of the runs that continue each other. It receives each of their ends and
-//     pauses, over any channel that an answer comes from.
-//   run-webhooks.2. A run has a bounded number of them.
+//   - A webhook belongs to the first of the runs that continue each other. It receives each of their ends and pauses,
+//     over any channel that an answer comes from.
+//   - A run has a bounded number of them.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { NewRunWebhook, RunWebhook } from "../model/model.ts";
@@ -25,7 +25,7 @@ export async function addRunWebhook(agent: AgentContext, at: RunAddress, given: 
     const webhookId = given.webhookId ?? agent.newId();
     const others = (await tx.runWebhooks(threadId, runId)).filter((one) => one.webhookId !== webhookId);
     if (others.length >= WEBHOOKS_MAX)
-      throw new ApiError("webhook_refused", `The run has ${WEBHOOKS_MAX} webhooks: remove one first.`); // run-webhooks.2
+      throw new ApiError("webhook_refused", `The run has ${WEBHOOKS_MAX} webhooks: remove one first.`);
     const webhook = { ...given, threadId, runId, webhookId, createdAt: agent.clock.now() };
     await tx.putRunWebhook(webhook);
     return webhook;
@@ -47,7 +47,7 @@ export async function deleteRunWebhook(agent: AgentContext, at: RunAddress, webh
   });
 }
 
-/** run-webhooks.1. @throws {ApiError} `thread_not_found`, `run_not_found` */
+/** @throws {ApiError} `thread_not_found`, `run_not_found` */
 async function firstRun(tx: Pick<Tx, "thread" | "run">, { threadId, runId }: RunAddress): Promise<RunAddress> {
   const run = await requireRun(tx, threadId, runId);
   return { threadId, runId: findFirstRun(run) };

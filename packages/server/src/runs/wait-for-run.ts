@@ -16,8 +16,7 @@ export interface Waiting {
 /**
  * Waits for the end of a run, or returns a past end at once. Registers before it reads, so that no end is missed. Every
  * process receives the end of a queued run. For other runs, only processes that announced a waiter do.
- * @param accepted this call started the run, so a storage failure refuses nothing (storage-failure.ts,
- *   storage-failure.2)
+ * @param accepted this call started the run, so a storage failure refuses nothing (storage-failure.ts)
  * @throws {ApiError} `thread_not_found`, `run_not_found`, `storage_unavailable` unless `accepted`
  */
 export async function waitForRun(

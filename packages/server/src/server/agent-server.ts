@@ -1,8 +1,7 @@
 // Agent server: assembles the server behind one port, and starts and stops its parts in order.
 // Invariants:
-//   agent-server.1. The port opens after the worker has started and the graphs are registered.
-//   agent-server.2. stop() first stops claiming, then delivers results to waiting callers while runs end, then closes
-//     the port.
+//   - The port opens after the worker has started and the graphs are registered.
+//   - stop() first stops claiming, then delivers results to waiting callers while runs end, then closes the port.
 import { type Service, group } from "@holdpoint/base/lifecycle.ts";
 import { type EmbeddedListener, createEmbeddedListener } from "@holdpoint/base/http/server/embedded-listener.ts";
 import { type Loopback, createLoopback } from "@holdpoint/base/http/server/loopback-client.ts";
@@ -127,7 +126,7 @@ function listParts(
   { agent, worker, events, compaction, inbox, webhooks, notify, forward, crons, search }: ServerContext,
   { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
 ): readonly Service[] {
-  // The worker starts before the port opens, and stops before the port closes (agent-server.1, agent-server.2). If the
+  // The worker starts before the port opens, and stops before the port closes. If the
   // port does not open, the part that started the worker stops it.
   let workerStops: Promise<void> | null = null;
   const stopWorker = (): Promise<void> => (workerStops ??= worker.stop());

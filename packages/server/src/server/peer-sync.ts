@@ -1,8 +1,8 @@
 // Peer sync: handles notices of the other processes, and polls for notices that may be lost.
 // Invariants:
-//   peer-sync.1. A notice is a hint. Replies come from storage, read after the announced commit.
-//   peer-sync.2. Lost notices delay, but do not lose, an end: awaited runs are polled periodically, and at once after a
-//     possible loss. The same holds for cancellations, and for due webhooks and crons.
+//   - A notice is a hint. Replies come from storage, read after the announced commit.
+//   - Lost notices delay, but do not lose, an end: awaited runs are polled periodically, and at once after a possible
+//     loss. The same holds for cancellations, and for due webhooks and crons.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -27,7 +27,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
       const threadId = known ?? (await tx.threadOfRun(runId));
       const run = threadId === null ? null : await tx.run(threadId, runId);
       if (run === null) return "gone" as const;
-      return isActive(run.status) ? null : storedEnd(agent, tx, run); // peer-sync.1
+      return isActive(run.status) ? null : storedEnd(agent, tx, run);
     });
     if (end === "gone") worker.ends.goneElsewhere(runId);
     else if (end !== null) worker.ends.endedElsewhere(runId, withText(end));
@@ -80,7 +80,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
   const missed = async (): Promise<void> => {
     agent.inbox.changedElsewhere();
     await pollWaited();
-    for (const runId of worker.here()) await quietly(abortCancelled(runId)); // peer-sync.2
+    for (const runId of worker.here()) await quietly(abortCancelled(runId));
   };
   return {
     name: "peers",

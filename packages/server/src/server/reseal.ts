@@ -1,8 +1,8 @@
 // Rewrite of stored values with the newest key of encryption at rest, in the background.
 // Invariants:
-//   server/reseal.1. It goes over all rows, a page a transaction, until one whole pass finds nothing to rewrite; then the
-//     keys that no value needs any more lose their marks. It continues after a restart.
-//   server/reseal.2. Between two pages the server has the time that the page took.
+//   - It goes over all rows, a page a transaction, until one whole pass finds nothing to rewrite; then the keys that no
+//     value needs any more lose their marks. It continues after a restart.
+//   - Between two pages the server has the time that the page took.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
@@ -62,7 +62,7 @@ async function resealAll(ports: Ports, state: { readonly stopped: boolean }): Pr
       log.info("resealed", { in_use: inUse });
       return;
     }
-    [place, isWhole] = [null, true]; // server/reseal.1
+    [place, isWhole] = [null, true];
   }
 }
 
@@ -83,7 +83,7 @@ async function resealPass(
     rows += page.rows;
     if (rows - told >= PROGRESS_ROWS) log.info("resealing", { rows: (told = rows), table: place?.table ?? "" });
     place = page.next;
-    const pauseMs = Math.max(PAUSE_MIN_MS, clock.monotonic() - before); // server/reseal.2
+    const pauseMs = Math.max(PAUSE_MIN_MS, clock.monotonic() - before);
     await new Promise<void>((resolve) => void clock.after(pauseMs, resolve));
   } while (place !== null);
   return { rows, left: [...left] };

@@ -1,14 +1,12 @@
 // Retention: deletes expired data in small steps.
 // Invariants:
-//   server/retention.1. A paused thread is kept at any age, unless the settings expire it; its expiry is logged with
-//     its id.
-//   server/retention.2. One step covers at most STEP_THREADS threads in one transaction, so that a sweep delays other
-//     calls only briefly.
-//   server/retention.3. Sweeps cycle through all threads: each continues at the end of the previous one, and restarts
-//     after the last thread.
+//   - A paused thread is kept at any age, unless the settings expire it; its expiry is logged with its id.
+//   - One step covers at most STEP_THREADS threads in one transaction, so that a sweep delays other calls only briefly.
+//   - Sweeps cycle through all threads: each continues at the end of the previous one, and restarts after the last
+//     thread.
 //   server/retention.4. A sweep that leaves work behind is soon followed by the next one, so that data cannot grow faster
 //     than it is deleted.
-//   server/retention.5. Erasures of threads that a crash has cut off go on, at the start and with each sweep.
+//   - Erasures of threads that a crash has cut off go on, at the start and with each sweep.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -55,13 +53,13 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
       await sweepEvents(agent);
       await options.sweepSessions?.();
       await recordCommands(agent, options);
-      await resumeErasures(agent, startedAt); // server/retention.5
+      await resumeErasures(agent, startedAt);
       await deleteOldActs(agent, options);
       let pruned = 0;
       for (let step = 0; step < STEPS_MAX; step++) {
         const result = await pruneStep(agent, options, place);
         pruned += result.pruned;
-        place = result.next; // server/retention.3
+        place = result.next;
         if (place === null) break;
       }
       backlog ||= pruned > 0 && place !== null;
@@ -80,7 +78,7 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
     async start() {
       await recordCommands(agent, options);
       schedule(options.everyMs);
-      sweeping = resumeErasures(agent, startedAt).catch((error: unknown) => warnSweep(log, error)); // server/retention.5
+      sweeping = resumeErasures(agent, startedAt).catch((error: unknown) => warnSweep(log, error));
     },
     async stop() {
       cancel();
@@ -98,7 +96,7 @@ function warnSweep(log: AgentContext["log"], error: unknown): void {
 async function expireThreads(agent: AgentContext, { expirePaused }: RetentionOptions): Promise<boolean> {
   const { storage, clock, log } = agent;
   for (let step = 0; step < STEPS_MAX; step++) {
-    const due = await storage.transaction((tx) => tx.expiredThreads(clock.now(), STEP_THREADS, expirePaused)); // server/retention.1
+    const due = await storage.transaction((tx) => tx.expiredThreads(clock.now(), STEP_THREADS, expirePaused));
     if (due.length === 0) return false;
     await pruneEach(agent, SERVER, due, ({ ttlStrategy }) => ttlStrategy);
     const paused = due.filter(({ status }) => status === "interrupted").map(({ threadId }) => threadId);
@@ -142,12 +140,12 @@ async function pruneStep(agent: AgentContext, options: RetentionOptions, place: 
   const now = clock.now();
   const before = (keptMs: number): number => (keptMs === 0 ? Number.NEGATIVE_INFINITY : now - keptMs);
   return storage.transaction(async (tx) => {
-    const threads = await tx.threadsAfter(place, STEP_THREADS); // server/retention.2
+    const threads = await tx.threadsAfter(place, STEP_THREADS);
     let [runs, checkpoints, entries] = [0, 0, 0];
     for (const { threadId, status, updatedAt, createdAt } of threads) {
       const old = (keptMs: number): boolean => createdAt < before(keptMs);
       if (old(options.auditMs)) entries += await tx.deleteAuditBefore(threadId, before(options.auditMs));
-      if (status === "interrupted" || status === "busy") continue; // server/retention.1
+      if (status === "interrupted" || status === "busy") continue;
       if (old(options.runsMs)) runs += await tx.deleteEndedRuns(threadId, before(options.runsMs));
       if (updatedAt < before(options.checkpointsMs)) checkpoints += await tx.pruneThread(threadId, now);
     }

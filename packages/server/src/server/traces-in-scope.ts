@@ -1,8 +1,8 @@
 // Traces in scope: the traces of callers who are limited to some threads. A trace belongs to the thread that it names.
 // Invariants:
-//   traces-in-scope.1. A limited caller sees a trace only if its thread exists and is in the caller's scope. A trace
-//        without a thread, and the projects of all traces, are for callers who may see every thread.
-//   traces-in-scope.2. A trace out of scope is the same as a missing one.
+//   - A limited caller sees a trace only if its thread exists and is in the caller's scope. A trace without a thread,
+//     and the projects of all traces, are for callers who may see every thread.
+//   - A trace out of scope is the same as a missing one.
 import type { TraceItem, TracePage } from "@holdpoint/api/traces/traces.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";
@@ -33,12 +33,12 @@ export async function replyInScope(
   scope: Limits,
 ): Promise<HttpReply> {
   if (path === "/traces") return listInScope(traces, handle, request, scope);
-  if (path === "/traces/projects") return json([]); // traces-in-scope.1
+  if (path === "/traces/projects") return json([]);
   const traceId = request.params["trace_id"] ?? (await traceOfRun(traces, request));
   const tree = await callRoute(traces, "/traces/{trace_id}", request, { trace_id: traceId });
   const thread = isJsonObject(tree["trace"]) ? tree["trace"]["thread_id"] : null;
   const isVisible = typeof thread === "string" && (await traces.threads([thread], scope)).has(thread);
-  if (!isVisible) throw new ApiError("trace_not_found", "The trace is not in the trace store."); // traces-in-scope.2
+  if (!isVisible) throw new ApiError("trace_not_found", "The trace is not in the trace store.");
   return handle(request);
 }
 

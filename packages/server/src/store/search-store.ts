@@ -1,7 +1,7 @@
 // Search of the store: finds the items of a page, and reads their values on demand.
 // Invariants:
 //   search-store.1. The memory of a search is bounded by a chunk of values, not by the items that it reads or returns.
-//   search-store.2. A filter reads the values chunk by chunk, with a turn of the event loop in between.
+//   - A filter reads the values chunk by chunk, with a turn of the event loop in between.
 //   search-store.3. An item appears in its state when it is read; one that is deleted, or no longer matches, is
 //        omitted.
 //   search-store.4. A search that would exceed its limit is refused before its first item.
@@ -45,7 +45,7 @@ export async function findItems(
   for await (const refs of candidates(storage, query, at)) {
     if (refs === null) return null;
     for (const chunk of byValue ? splitChunks(refs) : [refs]) {
-      const items = byValue ? await storage.read((tx) => tx.storeItems(listIds(chunk), at)) : null; // search-store.2
+      const items = byValue ? await storage.read((tx) => tx.storeItems(listIds(chunk), at)) : null;
       for (const ref of chunk) {
         if (found.length === query.limit) return found;
         if (passes && ++looked > lookMax) return null;

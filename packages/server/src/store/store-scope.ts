@@ -1,16 +1,15 @@
 // Store scope: the conditions of a caller's scope, applied to items and namespaces of the store.
 // Invariants:
-//   store-scope.1. Conditions apply to `{...value, namespace, key}`, for a namespace to `{namespace}`: items have no
-//     metadata.
-//   store-scope.2. An item outside the scope reads, is listed and is deleted as if it did not exist.
-//   store-scope.3. Nothing outside the scope is written: neither over an item outside it, nor as one.
+//   - Conditions apply to `{...value, namespace, key}`, for a namespace to `{namespace}`: items have no metadata.
+//   - An item outside the scope reads, is listed and is deleted as if it did not exist.
+//   - Nothing outside the scope is written: neither over an item outside it, nor as one.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Scope, StoreItem } from "../model/model.ts";
 import { inScope } from "../auth/scope.ts";
 
 export function itemInScope(item: Pick<StoreItem, "namespace" | "key" | "value">, scope: Scope): boolean {
   const members: JsonObject = { ...item.value, namespace: item.namespace, key: item.key };
-  return inScope(members, scope); // store-scope.1
+  return inScope(members, scope);
 }
 
 export function namespaceInScope(namespace: readonly string[], scope: Scope): boolean {

@@ -2,7 +2,7 @@
 // Invariants:
 //   - A put is durable when its call resolves; a refused call changes nothing.
 //   store.2. The embedding function runs before the transaction, so that its failure leaves the item unchanged.
-//   store.3. An item keeps its created_at until it is deleted.
+//   - An item keeps its created_at until it is deleted.
 //   - Every property of an item is bounded: labels, depth, key, size, vectors. A search that would exceed its
 //     limit is refused.
 //   store.5. Reads go on while the storage takes no writes: an expiry that a read cannot extend stays as it is.
@@ -75,7 +75,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       checkKey(key);
       const at = clock.now();
       const item = await storage.read((tx) => tx.storeItem(namespace, key, at));
-      if (item === null || !itemInScope(item, scope)) return null; // store-scope.2
+      if (item === null || !itemInScope(item, scope)) return null;
       if (refreshTtl ?? options.refreshOnRead) await refresh(storage, [item], at);
       return item;
     },
@@ -85,15 +85,15 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       checkKey(key);
       checkValue(value, options.itemBytesMax);
       const scope = request.scope ?? null;
-      if (!itemInScope(request, scope)) throw outOfScope(); // store-scope.3
+      if (!itemInScope(request, scope)) throw outOfScope();
       const vectors = await embedTexts(request); // store.2
       const ttlMs = request.ttlMs === undefined ? options.defaultTtlMs : request.ttlMs;
       await storage.transaction(async (tx) => {
         await tenant?.admitBytes(tx);
         const at = clock.now();
         const before = await tx.storeItem(namespace, key, at);
-        if (before !== null && !itemInScope(before, scope)) throw outOfScope(); // store-scope.3
-        const createdAt = before?.createdAt ?? at; // store.3
+        if (before !== null && !itemInScope(before, scope)) throw outOfScope();
+        const createdAt = before?.createdAt ?? at;
         const expiresAt = ttlMs === null ? null : at + ttlMs;
         await tx.putStoreItem({ namespace, key, value, createdAt, updatedAt: at, ttlMs, expiresAt }, vectors);
         if (tenant !== undefined) await tx.ownStoreItem(namespace, key, tenant.name);
@@ -105,7 +105,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       await storage.transaction(async (tx) => {
         const at = clock.now();
         const item = scope === null && author === null ? null : await tx.storeItem(namespace, key, at);
-        if (item !== null && !itemInScope(item, scope)) return; // store-scope.2
+        if (item !== null && !itemInScope(item, scope)) return;
         await tx.deleteStoreItem(namespace, key);
         if (author === null || item === null) return;
         const fields = { namespace, key };

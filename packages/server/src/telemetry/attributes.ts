@@ -1,15 +1,13 @@
 // Attributes: a step's data → the attributes of OpenTelemetry's conventions for generative AI.
 // Invariants:
-//   attributes.1. Content is read only if the settings capture it.
-//   attributes.2. A span omits content longer than CONTENT_UNITS_MAX as a whole, and says so: half a JSON text is not
-//        JSON.
+//   - Content is read only if the settings capture it.
+//   - A span omits content longer than CONTENT_UNITS_MAX as a whole, and says so: half a JSON text is not JSON.
 import type { Attributes } from "@opentelemetry/api";
 import type { StepEnd, TraceStep } from "../ports/ports.ts";
 
 const CONTENT_UNITS_MAX = 256 * 1024;
 
 export function startAttributes(step: TraceStep, captureContent: boolean): Attributes {
-  // attributes.1
   const content = (name: string, value: () => unknown): Attributes => (captureContent ? text(name, value) : {});
   switch (step.kind) {
     case "node":
@@ -70,5 +68,5 @@ export function text(name: string, read: () => unknown): Attributes {
     return { "holdpoint.content_left_out": true }; // no JSON form
   }
   if (json === undefined) return {};
-  return json.length > CONTENT_UNITS_MAX ? { "holdpoint.content_left_out": true } : { [name]: json }; // attributes.2
+  return json.length > CONTENT_UNITS_MAX ? { "holdpoint.content_left_out": true } : { [name]: json };
 }

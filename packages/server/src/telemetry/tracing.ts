@@ -5,7 +5,7 @@
 //   settings.ts    the standard variables that decide before this loads
 // Invariants:
 //   - Loaded only with an address: a server without traces pays nothing.
-//   tracing.2. No failure here affects a run: it drops unsendable spans and logs that.
+//   - No failure here affects a run: it drops unsendable spans and logs that.
 //   - It sets nothing global: providers of graphs stay theirs.
 import { SpanKind, TraceFlags, type Context } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -68,7 +68,7 @@ export function createTracing(env: Env, options: TracingOptions, log: Log): Trac
     name: "tracing",
     begin: (run) => beginRunTrace(run, { tracer, ids, chooseFlags, captureContent: options.captureContent }),
     start: () => Promise.resolve(),
-    stop: () => provider.shutdown().catch(() => undefined), // tracing.2; the exporter logs its failure
+    stop: () => provider.shutdown().catch(() => undefined), // the exporter logs its failure
   };
 }
 
@@ -85,7 +85,7 @@ function openExporter(env: Env, { address: url, headers }: TracingOptions): Span
     : new ProtobufExporter({ url, headers });
 }
 
-/** Logs the first loss of spans, and the recovery after it (tracing.2). */
+/** Logs the first loss of spans, and the recovery after it. */
 function reporting(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {

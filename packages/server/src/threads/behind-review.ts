@@ -1,17 +1,17 @@
 // Behind a review: the decisions under review rules that a state stands on. People decided about that state; a change of it
 // would carry their decision to another one.
 // Invariants:
-//   behind-review.1. On a thread that had a question or breakpoint with review rules, a command or an edit that acts for
-//        nodes needs threads:bypass in every status. So does an update, an edit from which the graph goes on, and a run
-//        from a checkpoint, at the checkpoint of such a decision or behind it.
-//   behind-review.2. The trail has `bypassed` for each decision that it goes behind.
-//   behind-review.3. A line of checkpoints that cannot be followed to its start counts as behind.
-//        A line begins at the last new input: from there the graph asks again.
-//   behind-review.4. A run from the checkpoint of a breakpoint goes past it. So a breakpoint that nobody decided counts
-//        there like a decision, also for a run that only continues.
-//   behind-review.5. A run that does not start at once may start behind a decision that is not made yet. So it needs the
-//        right for a change anywhere, if its thread or an assistant of it has review rules. Rules may also come while it
-//        waits, with a payload: then it fails where it would start, whoever sent it.
+//   - On a thread that had a question or breakpoint with review rules, a command or an edit that acts for nodes needs
+//     threads:bypass in every status. So does an update, an edit from which the graph goes on, and a run from a
+//     checkpoint, at the checkpoint of such a decision or behind it.
+//   - The trail has `bypassed` for each decision that it goes behind.
+//   - A line of checkpoints that cannot be followed to its start counts as behind. A line begins at the last new input:
+//     from there the graph asks again.
+//   - A run from the checkpoint of a breakpoint goes past it. So a breakpoint that nobody decided counts there like a
+//     decision, also for a run that only continues.
+//   - A run that does not start at once may start behind a decision that is not made yet. So it needs the right for a
+//     change anywhere, if its thread or an assistant of it has review rules. Rules may also come while it waits, with a
+//     payload: then it fails where it would start, whoever sent it.
 import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import { hasReviewRules } from "../model/review/review-rules.ts";
@@ -23,7 +23,6 @@ export interface Reviewed {
   readonly behind: readonly string[];
   /** The thread had a question or breakpoint with review rules, wherever. */
   readonly isReviewed: boolean;
-  /** behind-review.5 */
   readonly startsLater?: boolean;
 }
 
@@ -48,9 +47,9 @@ export async function findReviewed(
   const line = input === -1 ? stored : stored.slice(0, input + 1);
   const met = line.flatMap(({ checkpoint }) => decided.get(readPlace(checkpoint.checkpointId)) ?? []);
   const isWhole = input !== -1 || line.at(-1)?.checkpoint.parentId === null;
-  const behind = met.length > 0 || isWhole ? met : [...decided.values()]; // behind-review.3
+  const behind = met.length > 0 || isWhole ? met : [...decided.values()];
   const here = breakpoints.filter(({ state, interruptId }) => state === "abandoned" && isAt(interruptId, from));
-  return { isReviewed: true, behind: [...behind, ...here.map(({ interruptId }) => interruptId)] }; // behind-review.4
+  return { isReviewed: true, behind: [...behind, ...here.map(({ interruptId }) => interruptId)] };
 }
 
 /** The checkpoint of the root graph at which a subgraph had a checkpoint; null if it does not say. */
@@ -73,12 +72,11 @@ function readPlace(checkpointId: string): string {
   return checkpointId.replaceAll("-", "");
 }
 
-/** breakpoint.1. */
 function isAt(breakpointId: string, from: string | null): boolean {
   return from !== null && breakpointId === readPlace(from);
 }
 
-/** behind-review.1. @param nodes that the call acts for */
+/** @param nodes that the call acts for */
 export function needsBypass({ behind, isReviewed, startsLater }: Reviewed, nodes: readonly string[]): boolean {
   return behind.length > 0 || (isReviewed && (nodes.length > 0 || startsLater === true));
 }
@@ -124,7 +122,7 @@ export async function findBehind(
   return { change, reviewed: { ...reviewed, isReviewed, startsLater: true }, hasOpen: false };
 }
 
-/** behind-review.5: an update, or a run from a checkpoint, that was let through in front of what it now begins behind. */
+/** An update, or a run from a checkpoint, that was let through in front of what it now begins behind. */
 export async function isOvertaken(
   tx: ReviewTx & Pick<Tx, "listAudit">,
   thread: Pick<Thread, "threadId" | "checkpointId">,
@@ -159,7 +157,7 @@ function findChange(intent: Intent, forkFrom: string | null): Change | null {
 }
 
 /**
- * behind-review.2. An entry without an id where it acts for nodes in front of every decision, unless open items have
+ * An entry without an id where it acts for nodes in front of every decision, unless open items have
  * entries of their own.
  */
 export async function noteBypassed(
@@ -183,7 +181,7 @@ export async function findPassed(
 ): Promise<Interrupt | null> {
   const from = forkFrom ?? checkpointId;
   if ((intent.kind !== "continue" && intent.kind !== "command") || from === null) return null;
-  const found = await tx.interrupt(threadId, readPlace(from)); // breakpoint.1
+  const found = await tx.interrupt(threadId, readPlace(from));
   if (found?.kind !== "breakpoint" || found.state === "open") return null;
   return forkFrom !== null || found.state === "abandoned" ? found : null;
 }

@@ -79,7 +79,7 @@ async function isReviewedNow(
   return storage.read(async (tx) => {
     const thread = threadId === null ? null : await tx.thread(threadId);
     if (thread !== null && (await findReviewed(tx, thread, null)).isReviewed) return true;
-    return called !== null && hasRules(tx, thread, await tx.assistant(toAssistantId(called))); // behind-review.5
+    return called !== null && hasRules(tx, thread, await tx.assistant(toAssistantId(called)));
   });
 }
 

@@ -1,6 +1,6 @@
 // Thread deletion, of one thread or of several, and the pruning of checkpoints.
 // Invariants:
-//   delete-threads.1. Deletion wins: it fences a run in progress on the thread, and no write restores the thread.
+//   - Deletion wins: it fences a run in progress on the thread, and no write restores the thread.
 import type { AgentContext } from "../context/context.ts";
 import { type ActAuthor, buildAct } from "../model/audit/build-act.ts";
 import type { Caller, Interrupt, Run, Scope, Thread, TtlStrategy } from "../model/model.ts";
@@ -36,7 +36,7 @@ export function announceDeleted(agent: AgentContext, { thread, active, waited }:
   agent.inbox.deleted(waited, thread.metadata);
   agent.events.wakes.wake(thread.threadId); // ends the streams of the thread
   for (const run of active) {
-    if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // delete-threads.1
+    if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted");
   }
 }
 

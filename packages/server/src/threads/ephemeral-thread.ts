@@ -11,7 +11,7 @@ export async function removeIfDone(tx: RunTx & ThreadTx, threadId: string, leave
   if (thread === null) return true;
   if (thread.onCompletion === "keep" || thread.status === "interrupted") return false;
   if ((await tx.activeRuns(threadId)).length > 0) return false;
-  if (leaveMs === 0) await tx.deleteThread(threadId); // finish-run.4
+  if (leaveMs === 0) await tx.deleteThread(threadId);
   else await tx.updateThread(threadId, { ttlMs: leaveMs, ttlStrategy: "delete" });
   return leaveMs === 0;
 }

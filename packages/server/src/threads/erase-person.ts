@@ -2,7 +2,7 @@
 // Invariants:
 //   erase-person.1. The pseudonym is random, and stored with the identifiers until the end: a call after a crash goes on with the
 //        same one. At the end nothing relates both.
-//   erase-person.2. Sessions end first, so that the person adds nothing meanwhile.
+//   - Sessions end first, so that the person adds nothing meanwhile.
 //   erase-person.3. A call works for a few seconds; each page of rows is a transaction that also stores where the next one
 //        begins, with the server's other work in between. A caller cannot choose that place. A repeat of the last call,
 //        whose reply may be lost, gets the end that the trail has.
@@ -115,7 +115,7 @@ async function planErasure(tx: PeopleTx, name: string, newId: () => string): Pro
 
 type Add = (place: string, count: number) => void;
 
-/** erase-person.1, erase-person.2, erase-person.4. */
+/** erase-person.1, erase-person.4. */
 async function beginErasure(
   agent: AgentContext,
   caller: Caller,

@@ -2,8 +2,8 @@
 // Invariants:
 //   erase-thread.1. Each step can be repeated, and none needs the thread. What has begun is stored with the deletion, until
 //        all is done: after a crash the server goes on by itself, since nobody finds the thread by its metadata any more.
-//   erase-thread.3. A caller of limited access erases a thread that is there, and no memory: who chose the id of the
-//        thread may have chosen another tenant's label.
+//   - A caller of limited access erases a thread that is there, and no memory: who chose the id of the thread may have
+//     chosen another tenant's label.
 //   erase-thread.2. When the reply leaves, the files of the embedded databases hold nothing of what was deleted.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
@@ -34,7 +34,7 @@ export async function eraseThread(agent: AgentContext, author: Caller, erasure: 
     fields: { erased: true },
   });
   const { counts, gone } = await storage.transaction(async (tx) => {
-    if (isLimited && (await tx.thread(threadId)) === null) throw threadNotFound(threadId); // erase-thread.3
+    if (isLimited && (await tx.thread(threadId)) === null) throw threadNotFound(threadId);
     const found = await tx.countThreadRows(threadId);
     if (!dryRun) await tx.putThreadErasure({ threadId, isLimited, at: clock.now() }); // erase-thread.1
     return { counts: found, gone: dryRun ? null : await removeThread(tx, threadId, act) };

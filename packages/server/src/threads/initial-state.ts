@@ -1,8 +1,8 @@
 // Initial state: a new thread with a state from supersteps of updates, computed before any write.
 // Invariants:
-//   initial-state.1. If the graph rejects an update, no thread is created.
-//   initial-state.2. Its breakpoint has the rules of the graph's own assistant. Another assistant that continues it
-//        brings those of its own (run-target.ts).
+//   - If the graph rejects an update, no thread is created.
+//   - Its breakpoint has the rules of the graph's own assistant. Another assistant that continues it brings those of
+//     its own (run-target.ts).
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
 import { buildBreakpoint } from "../interrupts/breakpoint.ts";
@@ -21,7 +21,7 @@ export interface BuiltThread {
 
 /**
  * @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown`
- *   (initial-state.1)
+ *
  */
 export async function buildThread(
   agent: AgentContext,
@@ -50,7 +50,6 @@ export async function buildThread(
   return { thread: { ...thread, ...paused, graphId, checkpointId: checkpoint.checkpoint_id }, set, waiting };
 }
 
-/** initial-state.2. */
 export async function findInitialItems(
   tx: Pick<Tx, "assistant">,
   { thread: { startedBy, createdAt: at }, waiting }: BuiltThread,

@@ -1,6 +1,6 @@
 // Thread state: current state, history, and edits.
 // Invariants:
-//   thread-state.1. A busy thread cannot be edited.
+//   - A busy thread cannot be edited.
 //   - One transaction stores an edit with its effects on interrupts and status.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
@@ -127,7 +127,7 @@ export async function editState(
   edit: StateEdit,
 ): Promise<StateCheckpoint> {
   const { thread, graphId } = await lookUp(agent, threadId);
-  refuseBusy(thread); // thread-state.1
+  refuseBusy(thread);
   if (graphId === null) {
     throw new ApiError("thread_without_graph", "Run the thread first, or create it with metadata.graph_id.");
   }
@@ -233,7 +233,7 @@ function requireToEdit(thread: Thread, edit: StateEdit): void {
 }
 
 /**
- * behind-review.1: an edit from which the graph goes on, or that acts for nodes. An edit of a subgraph goes on with its
+ * an edit from which the graph goes on, or that acts for nodes. An edit of a subgraph goes on with its
  * parent.
  * @throws {ApiError} `forbidden`, `request_fixed`
  */

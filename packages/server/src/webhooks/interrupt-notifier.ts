@@ -5,8 +5,8 @@
 //   interrupt-notifier.2. Each interrupt is sent once, under its own id, for any number of pauses on it.
 //   interrupt-notifier.3. The target of the run overrides that of the assistant, which overrides that of the server. A
 //     run or an assistant that wants no notification gets none from the rules either.
-//   interrupt-notifier.4. Answer addresses go to the target of the server only: a caller who names a target could answer
-//     in the name of others.
+//   - Answer addresses go to the target of the server only: a caller who names a target could answer in the name of
+//     others.
 import { isoTime } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { itemSummary } from "../wire/inbox-item.ts";
@@ -66,7 +66,6 @@ export function createNotifier(
   const chooseNotify = (run: Run | null, metadata: JsonObject): Notify | false | null =>
     run?.request.notify ?? assistantNotify(metadata) ?? server;
   const linkTo = (item: Interrupt): string => `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
-  /** interrupt-notifier.4. */
   const listAddresses = async (tx: PeopleTx, target: Notify, item: Interrupt): Promise<JsonObject> => {
     if (addresses === null || target !== server || target.format !== "event") return {};
     return { answer_addresses: (await addresses.forReviewers(tx, item)).map((one) => ({ ...one })) };

@@ -1,9 +1,9 @@
 // Outbox attempt: one attempt to deliver claimed rows, and the change of the rows that follows from its result.
 // Invariants:
-//   outbox-attempt.1. A delivered or exhausted row is deleted; every other one stays, with a later due time.
+//   - A delivered or exhausted row is deleted; every other one stays, with a later due time.
 //   outbox-attempt.2. A destination over its limit costs no attempt.
 //   outbox-attempt.4. A destination that asks for a wait is not tried before.
-//   outbox-attempt.3. The results of a delivery are stored in the transaction that deletes its rows.
+//   - The results of a delivery are stored in the transaction that deletes its rows.
 import { backoffMs } from "@holdpoint/base/backoff.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -44,7 +44,7 @@ export async function settle(
     onOutcome("sent");
     log.debug("webhook_sent", fields);
     await storage.transaction(async (tx) => {
-      await outcome.record?.(tx); // outbox-attempt.3
+      await outcome.record?.(tx);
       for (const row of rows) await tx.deleteWebhook(row.runId);
     });
     return;
@@ -70,8 +70,8 @@ export async function settle(
   const askedMs = outcome.kind === "failed" ? (outcome.afterMs ?? 0) : 0;
   const dueAt = clock.now() + Math.ceil(Math.max(waitMs, askedMs)); // outbox-attempt.4
   await storage.transaction(async (tx) => {
-    if (outcome.kind === "refused") await outcome.record?.(tx); // outbox-attempt.3
-    for (const row of given) await tx.deleteWebhook(row.runId); // outbox-attempt.1
+    if (outcome.kind === "refused") await outcome.record?.(tx);
+    for (const row of given) await tx.deleteWebhook(row.runId);
     for (const row of kept) await tx.delayWebhook(row.runId, dueAt);
   });
 }

@@ -1,6 +1,6 @@
 // Run-ended event: the webhook body for the end of a run.
 // Invariants:
-//   run-ended-event.1. The transaction that ends the run stores the event: neither exists without the other.
+//   - The transaction that ends the run stores the event: neither exists without the other.
 //   - The event is a snapshot of the end: later changes of the thread do not affect it.
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Interrupt, PauseKind, Run, RunWebhook } from "../model/model.ts";
@@ -37,7 +37,7 @@ export function announcer(graphs: Pick<Graphs, "toClientJson">, valuesText: () =
     const { webhook: url } = run.request;
     const text = (): string =>
       eventText(ended, run.input === null ? null : graphs.toClientJson(run.input), valuesText());
-    if (url !== undefined) await tx.putWebhook(buildWebhookRow(run, { id: run.runId, url, headers: {}, body: text() })); // run-ended-event.1
+    if (url !== undefined) await tx.putWebhook(buildWebhookRow(run, { id: run.runId, url, headers: {}, body: text() }));
     await putRequestEvents(tx, run, webhooks, run.updatedAt);
     for (const { webhookId, format, ...target } of webhooks) {
       if (format === "request") continue;

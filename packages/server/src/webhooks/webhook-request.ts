@@ -1,7 +1,6 @@
 // Webhook request: body, headers and signature of one HTTP delivery. Pure.
 // Invariant:
-//   webhook-request.1. The deployment's headers go only to the domains listed for them, never to an address that only a
-//     caller named.
+//   - The deployment's headers go only to the domains listed for them, never to an address that only a caller named.
 import { createHmac } from "node:crypto";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Post } from "@holdpoint/base/http/outbound/guarded-post.ts";
@@ -29,7 +28,7 @@ export function webhookRequest(webhook: Webhook, { policy, secret, userAgent }: 
     body,
     headers: {
       ...lowerCased(webhook.headers),
-      ...(isNamed(webhook.url, policy.headerDomains) ? lowerCased(policy.headers) : {}), // webhook-request.1
+      ...(isNamed(webhook.url, policy.headerDomains) ? lowerCased(policy.headers) : {}),
       "content-type": "application/json",
       "user-agent": userAgent,
       "webhook-id": id,

@@ -2,12 +2,10 @@
 // own; the other channels are functions that it is given.
 // Invariants:
 //   webhook-sender.1. At-least-once delivery: a row is deleted after its delivery or the last attempt, and at no other
-//     time (outbox-attempt.1). All attempts have the same event id.
+//     time. All attempts have the same event id.
 //   - A delivery changes no run. A failure affects only its attempt.
-//   webhook-sender.3. Attempts alternate between destinations, so that hanging receivers do not delay others
-//     (webhook-slots.ts).
-//   webhook-sender.4. The address is checked when the run is accepted, and again at each attempt
-//     (base/http/outbound/guarded-post.ts).
+//   - Attempts alternate between destinations, so that hanging receivers do not delay others (webhook-slots.ts).
+//   - The address is checked when the run is accepted, and again at each attempt (base/http/outbound/guarded-post.ts).
 //   webhook-sender.5. Due rows of one batch leave as one delivery. Each row is deleted with the delivery that has it, so
 //     a row that joins the batch meanwhile is in the next one.
 //   webhook-sender.6. A host over its limit rests, with all its rows. So does one that asks for a wait (Retry-After).
@@ -81,7 +79,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       woken = false;
       stopTimer();
       const at = clock.now();
-      const hosts = turns.full(); // webhook-sender.3, webhook-sender.6
+      const hosts = turns.full(); // webhook-sender.6
       const { rows, nextAt } = await claim(storage, at, hosts);
       if (rows !== null) {
         begin(rows);
@@ -218,7 +216,7 @@ function checkAddress(url: string, own: boolean, policy: WebhookPolicy, isOwnRou
     if (isOwnRoute(path)) return;
     throw new ApiError("webhook_refused", "The webhook path is not allowed: http.app has no POST route for it.");
   }
-  const checked = checkOutboundUrl(url, policy); // webhook-sender.4
+  const checked = checkOutboundUrl(url, policy);
   if (checked.kind === "allowed") return;
   throw new ApiError("webhook_refused", `The webhook address is not allowed: ${checked.reason}.`);
 }

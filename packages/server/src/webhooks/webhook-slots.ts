@@ -1,12 +1,12 @@
 // Webhook slots: concurrency limits of delivery attempts, so that hanging receivers do not block others.
 // Invariants:
-//   webhook-slots.1. A host has at most HOST_TRIES_MAX concurrent attempts; a slow host has one.
-//   webhook-slots.2. An attempt counts as prompt for PROMPT_MS. Only prompt attempts occupy the PROMPT_MAX slots, so a
-//     hanging receiver holds a slot for that long at most.
-//   webhook-slots.3. A host is slow from its first attempt that is not prompt until one with a prompt reply. All slow
-//     hosts together have SLOW_MAX concurrent attempts.
-//   webhook-slots.4. TRIES_MAX limits all attempts, HOSTS_KEPT the hosts remembered as slow.
-//   webhook-slots.5. A resting host has no attempts until the end of its rest.
+//   - A host has at most HOST_TRIES_MAX concurrent attempts; a slow host has one.
+//   - An attempt counts as prompt for PROMPT_MS. Only prompt attempts occupy the PROMPT_MAX slots, so a hanging
+//     receiver holds a slot for that long at most.
+//   - A host is slow from its first attempt that is not prompt until one with a prompt reply. All slow hosts together
+//     have SLOW_MAX concurrent attempts.
+//   - TRIES_MAX limits all attempts, HOSTS_KEPT the hosts remembered as slow.
+//   - A resting host has no attempts until the end of its rest.
 import type { Clock } from "@holdpoint/base/clock.ts";
 
 const PROMPT_MAX = 16;
@@ -39,19 +39,19 @@ export function createWebhookSlots(clock: Clock, onFree: () => void): WebhookSlo
     slow.add(host);
     for (const oldest of slow) {
       if (slow.size <= HOSTS_KEPT) break;
-      slow.delete(oldest); // webhook-slots.4
+      slow.delete(oldest);
     }
   };
   const slowTries = (): number => [...slow].reduce((sum, host) => sum + (tries.get(host) ?? 0), 0);
 
   return {
-    free: () => prompt < PROMPT_MAX && all < TRIES_MAX, // webhook-slots.2, webhook-slots.4
+    free: () => prompt < PROMPT_MAX && all < TRIES_MAX,
     full() {
-      const busy = [...tries].flatMap(
-        ([host, count]) => (count >= (slow.has(host) ? 1 : HOST_TRIES_MAX) ? [host] : []), // webhook-slots.1
+      const busy = [...tries].flatMap(([host, count]) =>
+        count >= (slow.has(host) ? 1 : HOST_TRIES_MAX) ? [host] : [],
       );
-      const excepted = [...busy, ...resting.keys()]; // webhook-slots.5
-      return slowTries() < SLOW_MAX ? excepted : [...new Set([...excepted, ...slow])]; // webhook-slots.3
+      const excepted = [...busy, ...resting.keys()];
+      return slowTries() < SLOW_MAX ? excepted : [...new Set([...excepted, ...slow])];
     },
     rest(host, forMs) {
       resting.get(host)?.();

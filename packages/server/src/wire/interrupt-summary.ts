@@ -2,7 +2,7 @@
 // Invariants:
 //   interrupt-summary.1. Any JSON is accepted: a value of no known dialect is a plain question (api/dialects:
 //     dialects.1).
-//   interrupt-summary.2. The summary is short for any length of the payload (api/text/payload-text: payload-text.1).
+//   interrupt-summary.2. The summary is short for any length of the payload (api/text/payload-text).
 import { recognise, type DecisionType, type Dialect } from "@holdpoint/api/dialects.ts";
 import { formatExcerpt, isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
 import { short } from "@holdpoint/api/text/payload-text.ts";

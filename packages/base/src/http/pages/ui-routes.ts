@@ -1,7 +1,7 @@
 // UI routes: UI components of graphs, served in the format of LangGraph's clients: an HTML fragment with the URLs of a
 // bundle, then the files of the bundle.
 // Rules:
-//   ui-routes.1. Caller input is quoted for its target context: a URL, a script text, an attribute.
+//   - Caller input is quoted for its target context: a URL, a script text, an attribute.
 //   - A bundle is public browser code, like other pages: a script element sends no credentials.
 import { extname } from "node:path";
 import { ApiError } from "../../api-error.ts";
@@ -75,7 +75,7 @@ function snippet(request: HttpRequest, files: readonly UiFile[], name: string, p
   ].join("\n");
 }
 
-/** ui-routes.1. Clients replace `{{shadowRootId}}` with their own id and read `"` in a script verbatim. */
+/** Clients replace `{{shadowRootId}}` with their own id and read `"` in a script verbatim. */
 function attribute(text: string, quote: '"' | "'" = '"'): string {
   const safe = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   return quote === '"' ? safe.replaceAll('"', "&quot;") : safe.replaceAll("'", "&#39;");

@@ -17,15 +17,14 @@
 //   embedded-listener.ts  requests of a host program
 //   loopback-client.ts    in-process requests
 // Invariants:
-//   app.1. Every request gets exactly one reply, also if the route, the body or the peer fails.
-//   app.2. A custom app's own routes take precedence over the server's, and its middleware wraps them; a path that
-//        neither serves is not found.
-//   app.3. The URL that handlers see comes from the routed path, never from the Host header.
-//   app.4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
+//   - Every request gets exactly one reply, also if the route, the body or the peer fails.
+//   - A custom app's own routes take precedence over the server's, and its middleware wraps them; a path that neither
+//     serves is not found.
+//   - The URL that handlers see comes from the routed path, never from the Host header.
+//   - HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
 //   app.5. A long reply is encoded and written in pieces, with a turn of the event loop between two.
-//   app.7. No cache keeps a reply of a route, which is for its caller alone, unless the route says so.
-//   app.6. The cross-site check comes before every handler: routes of the server, routes and middleware of a custom
-//        app.
+//   - No cache keeps a reply of a route, which is for its caller alone, unless the route says so.
+//   - The cross-site check comes before every handler: routes of the server, routes and middleware of a custom app.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../api-error.ts";
 import type { Log } from "../../log/log.ts";
@@ -41,7 +40,7 @@ import { writeReply } from "./write-reply.ts";
 
 export interface HttpRequest {
   readonly method: string;
-  /** Prefix, path and query of the routed request: handlers decide about the same path (app.3). */
+  /** Prefix, path and query of the routed request: handlers decide about the same path. */
   readonly url: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
@@ -126,7 +125,7 @@ export function createApp(options: AppOptions): RequestListener {
   return (incoming, outgoing) => {
     serve(app, incoming, outgoing).catch((error: unknown) => {
       options.log.warning("reply_failed", { reason: error instanceof Error ? error.message : String(error) });
-      outgoing.destroy(); // app.1: an incomplete reply must not look complete
+      outgoing.destroy(); // an incomplete reply must not look complete
     });
   };
 }
@@ -138,7 +137,7 @@ async function serve(app: App, incoming: IncomingMessage, outgoing: ServerRespon
   const onDisconnect = (callback: () => void): void => {
     if (outgoing.destroyed && !outgoing.writableFinished) return callback();
     outgoing.once("close", () => {
-      if (!outgoing.writableFinished || method === "HEAD") callback(); // app.4: no reader for the rest
+      if (!outgoing.writableFinished || method === "HEAD") callback(); // no reader for the rest
     });
   };
   const exchange: Exchange = { app, incoming, outgoing, method, onDisconnect, route: null };
@@ -154,7 +153,7 @@ async function serve(app: App, incoming: IncomingMessage, outgoing: ServerRespon
   const decided = "access-control-allow-origin" in (reply.headers ?? {}); // the custom app set its own
   const allowed = decided ? {} : cors.headers(headers.origin);
   const saysCache = Object.keys(reply.headers ?? {}).some((name) => name.toLowerCase() === "cache-control");
-  const kept = exchange.route === null || saysCache ? {} : { "Cache-Control": "no-store" }; // app.7
+  const kept = exchange.route === null || saysCache ? {} : { "Cache-Control": "no-store" };
   await writeReply(outgoing, { ...reply, headers: { ...kept, ...reply.headers, ...allowed } }, method);
 }
 
@@ -172,7 +171,7 @@ async function answer(exchange: Exchange): Promise<HttpReply | null> {
     await writeReply(outgoing, { status: 204, body: null, headers: allowed }, method);
     return null;
   }
-  checkSite(incoming, cors.allows, "http.cors can allow an origin"); // app.6
+  checkSite(incoming, cors.allows, "http.cors can allow an origin");
   if (answerer.kind === "custom") return callCustomApp(exchange, address, answerer.app);
   return callRoute(exchange, address, answerer, null);
 }
@@ -186,7 +185,7 @@ function chooseAnswerer(app: App, method: string, { path }: Address, headers: In
   }
   const claim = custom === null ? "none" : custom.claim(method, path);
   if (custom !== null && (claim === "first" || claim === "around" || (claim === "rest" && !finder.knows(path))))
-    return { kind: "custom", app: custom }; // app.2
+    return { kind: "custom", app: custom };
   return { kind: "route", ...finder.find(method, path) };
 }
 
@@ -251,7 +250,6 @@ async function callCustomApp(exchange: Exchange, address: Address, custom: Custo
   return callFetchApp(custom, call);
 }
 
-/** app.3. */
 function shownUrl({ options }: App, { path, search }: Address): string {
   return `${options.prefix}${path}${search}`;
 }

@@ -1,12 +1,12 @@
 // Body: the bytes of a request, with a size limit, → text and JSON.
 // Invariants:
-//   body.1. Memory never holds more than `bytesMax`, whatever the headers declare.
+//   - Memory never holds more than `bytesMax`, whatever the headers declare.
 //   - Invalid UTF-8, invalid JSON, nesting deeper than DEPTH_MAX, and in a long body an object with more than
 //     MEMBERS_MAX members are errors.
-//   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
+//   - Only application/json counts as JSON: a form or plain-text post from another site is rejected.
 //   body.5. After the refusal of a body, the server reads on and discards up to DISCARD_BYTES_MAX: a client that is cut
 //        off while it writes sees a broken connection instead of the reply.
-//   body.4. The shape of a long body is checked before the engine reads it.
+//   - The shape of a long body is checked before the engine reads it.
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../api-error.ts";
 import { findShapeFault } from "../../json/json-shape.ts";
@@ -29,7 +29,7 @@ export interface JsonBody {
 export async function readJsonBody(incoming: IncomingMessage, bytesMax: number): Promise<JsonBody> {
   const bytes = await readBytes(incoming, bytesMax);
   if (bytes.length === 0) return { value: undefined, text: "" };
-  checkMediaType(incoming.headers["content-type"]); // body.3
+  checkMediaType(incoming.headers["content-type"]);
   const encoding = incoming.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not supported.`);
@@ -80,7 +80,7 @@ function parseBody(read: () => string): JsonBody {
   let value: unknown;
   try {
     text = read();
-    checkShape(text); // body.4
+    checkShape(text);
     value = JSON.parse(text);
     if (text.length <= LONG_UNITS && !fitsDepth(value, DEPTH_MAX)) throw tooDeep();
   } catch (error) {
@@ -124,7 +124,7 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
     let size = 0;
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bytesMax) return refuse(); // body.1
+      if (size > bytesMax) return refuse();
       chunks.push(chunk);
     });
     incoming.on("end", () =>

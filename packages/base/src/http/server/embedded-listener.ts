@@ -1,9 +1,9 @@
 // Embedded listener: a request listener as a service, for a host program that owns the connections.
 // Invariants:
-//   embedded-listener.1. After stop() has begun, every request is refused with 503 `shutting_down`.
-//   embedded-listener.2. stop() lets replies in progress end until `drainMs`, then destroys them. A reply is in
-//        progress until its last byte has left.
-//   embedded-listener.3. Every reply forbids content-type sniffing, as on a port (server.4).
+//   - After stop() has begun, every request is refused with 503 `shutting_down`.
+//   - stop() lets replies in progress end until `drainMs`, then destroys them. A reply is in progress until its last
+//     byte has left.
+//   - Every reply forbids content-type sniffing, as on a port.
 import type { RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../api-error.ts";
 import type { Service } from "../../lifecycle.ts";
@@ -30,7 +30,7 @@ export function createEmbeddedListener(options: {
     stop: () =>
       new Promise((resolve) => {
         const cut = setTimeout(() => {
-          for (const reply of replies) reply.destroy(); // embedded-listener.2
+          for (const reply of replies) reply.destroy();
         }, options.drainMs());
         onEmpty = () => {
           clearTimeout(cut);
@@ -39,11 +39,11 @@ export function createEmbeddedListener(options: {
         if (replies.size === 0) onEmpty();
       }),
     listener(request, response) {
-      response.setHeader("X-Content-Type-Options", "nosniff"); // embedded-listener.3
+      response.setHeader("X-Content-Type-Options", "nosniff");
       if (onEmpty !== null) {
         const refusal = new ApiError("shutting_down", "Holdpoint is closed in this process.");
         const { status, text, headers } = toProblem(refusal, options.log);
-        response.writeHead(status, headers).end(text); // embedded-listener.1
+        response.writeHead(status, headers).end(text);
         return;
       }
       replies.add(response);

@@ -1,9 +1,8 @@
 // Fetch app: an app with the web's Request and Response, behind node:http.
 // Invariants:
-//   fetch-app.1. The app receives at most `bytesMax` of a body, counted while read; beyond that the server replies
-//        itself.
-//   fetch-app.2. If the peer disconnects, the request's signal aborts and the reply's source is cancelled.
-//   fetch-app.3. A failing app fails only its own request: it throws, returns a non-Response, or breaks off.
+//   - The app receives at most `bytesMax` of a body, counted while read; beyond that the server replies itself.
+//   - If the peer disconnects, the request's signal aborts and the reply's source is cancelled.
+//   - A failing app fails only its own request: it throws, returns a non-Response, or breaks off.
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../api-error.ts";
 import { refuseBody } from "./body.ts";
@@ -38,7 +37,7 @@ export interface WebCall {
 /** @throws {ApiError} `body_too_large`, `method_not_allowed`, `not_found`; any error of the app */
 export async function callFetchApp(app: WebApp, call: WebCall): Promise<HttpReply> {
   const controller = new AbortController();
-  call.onDisconnect(() => controller.abort()); // fetch-app.2
+  call.onDisconnect(() => controller.abort());
   const body = countedBody(call.incoming, call.bytesMax);
   const request = webRequest(call, body.stream, controller.signal);
   let response: unknown;
@@ -49,7 +48,7 @@ export async function callFetchApp(app: WebApp, call: WebCall): Promise<HttpRepl
   }
   const refusal = body.refusal(); // the app does not know that the body is incomplete
   if (refusal !== null) throw refusal;
-  if (!isResponse(response)) throw new Error("the custom app did not return a Response"); // fetch-app.3
+  if (!isResponse(response)) throw new Error("the custom app did not return a Response");
   return replyOfResponse(response, call.onDisconnect);
 }
 
@@ -93,7 +92,7 @@ function countedBody(incoming: IncomingMessage, bytesMax: number): CountedBody {
     // An app that reads half a body still sends its reply: the server discards the rest afterwards.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > bytesMax) throw refuse(); // fetch-app.1
+      if (size > bytesMax) throw refuse();
       yield new Uint8Array(chunk);
     }
   }
@@ -144,7 +143,7 @@ async function* pieces(
 ): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
-  onDisconnect(cancel); // fetch-app.2: also while waiting for the next chunk
+  onDisconnect(cancel); // also while waiting for the next chunk
   try {
     for (;;) {
       const { done, value } = await reader.read();

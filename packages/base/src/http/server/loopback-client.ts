@@ -2,10 +2,10 @@
 // Invariants:
 //   - A loopback request is parsed, authenticated and limited like every other one. Its origin grants
 //     no trust.
-//   loopback-client.2. Only path and query of a URL count; its host is this server. With `keepsHost` the URL's host is
-//        the Host header: the browser checks compare it with the origin.
-//   loopback-client.3. Headers of the in-process connection do not leave with the response.
-//   loopback-client.4. The origin travels with the connection, not with a header: no request from outside can set it.
+//   - Only path and query of a URL count; its host is this server. With `keepsHost` the URL's host is the Host header:
+//     the browser checks compare it with the origin.
+//   - Headers of the in-process connection do not leave with the response.
+//   - The origin travels with the connection, not with a header: no request from outside can set it.
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { duplexPair, Readable } from "node:stream";
@@ -38,9 +38,9 @@ export function createLoopback(listener: RequestListener, { keepsHost = false } 
       ...init,
       ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}),
     });
-    const { pathname, search, host } = new URL(request.url); // loopback-client.2
+    const { pathname, search, host } = new URL(request.url);
     const [near, far] = duplexPair();
-    if (origin !== undefined) origins.set(far, origin); // loopback-client.4
+    if (origin !== undefined) origins.set(far, origin);
     server.emit("connection", far);
     const outgoing = httpRequest({
       createConnection: () => near,
@@ -94,7 +94,7 @@ function toResponse(incoming: IncomingMessage, method: string): Response {
   const headers = new Headers();
   for (let at = 0; at < incoming.rawHeaders.length; at += 2) {
     const name = incoming.rawHeaders[at] ?? "";
-    if (!OF_THE_CONNECTION.has(name.toLowerCase())) headers.append(name, incoming.rawHeaders[at + 1] ?? ""); // loopback-client.3
+    if (!OF_THE_CONNECTION.has(name.toLowerCase())) headers.append(name, incoming.rawHeaders[at + 1] ?? "");
   }
   const status = incoming.statusCode ?? 500;
   const isBodiless = method === "HEAD" || BODILESS_STATUSES.has(status);

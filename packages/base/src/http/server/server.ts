@@ -7,7 +7,7 @@
 //        its reply has left.
 //   server.3. A fault of the listening socket never ends the process.
 //   server.5. A request that arrived in time is answered, also when a busy process reads it after the time limit.
-//   server.4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
+//   - Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
 import type { Duplex } from "node:stream";
 import type {
   IncomingMessage,
@@ -25,7 +25,7 @@ import { watchLoop, type LoopWatch } from "./loop-watch.ts";
 const { createServer, ServerResponse: NodeResponse } = process.getBuiltinModule("node:http");
 
 /**
- * server.4. A header that is set before writeHead() makes Node copy every header of the reply once more: a hundredth of
+ * A header that is set before writeHead() makes Node copy every header of the reply once more: a hundredth of
  * the cost of a small request.
  */
 class PlainResponse<R extends IncomingMessage = IncomingMessage> extends NodeResponse<R> {

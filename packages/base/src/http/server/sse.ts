@@ -1,9 +1,9 @@
 // SSE: events over time → the text of a `text/event-stream` reply.
 // Invariants:
-//   sse.1. An event without an id has no `id:` line: an empty one would reset the reader's position.
-//   sse.2. A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
-//   sse.3. A disconnected reader ends its source.
-//   sse.4. The first heartbeat comes soon: some proxies hold the headers back until the body begins.
+//   - An event without an id has no `id:` line: an empty one would reset the reader's position.
+//   - A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
+//   - A disconnected reader ends its source.
+//   - The first heartbeat comes soon: some proxies hold the headers back until the body begins.
 import type { Clock } from "../../clock.ts";
 import { repeatedWait } from "./repeated-wait.ts";
 
@@ -35,7 +35,7 @@ const COMMENT = ": hb\n";
 const FIRST_MS = 1000;
 
 export function sseText({ event, data, id }: SseEvent): string {
-  return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // sse.1
+  return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`;
 }
 
 /** @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence. */
@@ -47,18 +47,18 @@ export async function* withHeartbeats(
   const source = pieces[Symbol.asyncIterator]();
   try {
     let next = repeatedWait(source.next(), clock);
-    let dueAt = clock.monotonic() + Math.min(everyMs, FIRST_MS); // sse.4
+    let dueAt = clock.monotonic() + Math.min(everyMs, FIRST_MS);
     for (;;) {
       const result = await next.within(Math.max(0, dueAt - clock.monotonic()));
       if (result?.done === true) return;
       const isDue = clock.monotonic() >= dueAt;
-      if (result === null || (isSteady && isDue)) yield comment; // sse.2
+      if (result === null || (isSteady && isDue)) yield comment;
       if (result === null || isDue || !isSteady) dueAt = clock.monotonic() + everyMs;
       if (result === null) continue;
       yield result.value;
       next = repeatedWait(source.next(), clock);
     }
   } finally {
-    void source.return?.(); // sse.3; not awaited: a source that waits for its next event would block here
+    void source.return?.(); // not awaited: a source that waits for its next event would block here
   }
 }

@@ -7,7 +7,7 @@ export async function writeReply(outgoing: ServerResponse, reply: HttpReply, met
   const { status, body, headers, stallMs } = reply;
   if (typeof body === "string") return writeText(outgoing, reply, body, method);
   outgoing.writeHead(status, headers);
-  if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // app.4
+  if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.();
   else if (body !== null) {
     outgoing.flushHeaders(); // the first chunk may take long
     for await (const piece of body) {

@@ -1,7 +1,7 @@
 // Card numbers: payment card numbers in a text.
 // Invariants:
 //   - Linear in the text: a separator has a bounded length.
-//   card-numbers.2. A card number has the length and the first digits of an issuer, and a correct Luhn checksum.
+//   - A card number has the length and the first digits of an issuer, and a correct Luhn checksum.
 import type { Ranges } from "./ranges.ts";
 import { isInWord, ONE_SEPARATOR, replaceEscapes } from "./separators.ts";
 
@@ -56,7 +56,6 @@ function isDigit(text: string, at: number): boolean {
 const ISSUERS =
   /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14}|(?:5[06-8]|6\d)\d{11,17})$/;
 
-/** card-numbers.2. */
 function isCard(digits: string): boolean {
   if (!ISSUERS.test(digits)) return false;
   let sum = 0;

@@ -1,7 +1,7 @@
 // Personal numbers: phone numbers, IBANs and US social security numbers in a text.
 // Invariants:
 //   - Linear in the text: every pattern has a bounded length.
-//   personal-numbers.2. An IBAN has the length of its country and a correct checksum (mod 97).
+//   - An IBAN has the length of its country and a correct checksum (mod 97).
 //   - Digits alone are no phone number and no social security number: a plus, a prefix, groups or a word
 //     before them tell.
 import type { Ranges } from "./ranges.ts";
@@ -126,7 +126,7 @@ function readIban(text: string, start: number, length: number): number {
   return /[\p{L}\d]/u.test(text[end] ?? "") || !isIban(iban) ? 0 : end;
 }
 
-/** personal-numbers.2: letters count as 10 to 35, the first four characters come last. */
+/** Letters count as 10 to 35, the first four characters come last. */
 function isIban(iban: string): boolean {
   let rest = 0;
   for (const character of iban.slice(4) + iban.slice(0, 4)) {

@@ -1,8 +1,8 @@
 // Unmarked keys: secrets without a prefix of their provider, by their length, their characters and the name before them.
 // Invariants:
 //   - Linear in the text: a name and a key have bounded lengths.
-//   unmarked-keys.2. Most texts have no run of key characters as long as a key, and are not searched further. To know that,
-//        one character of each KEY_CHARS_MIN is read, and no more around it than its run.
+//   - Most texts have no run of key characters as long as a key, and are not searched further. To know that, one
+//     character of each KEY_CHARS_MIN is read, and no more around it than its run.
 import type { Ranges } from "./ranges.ts";
 
 /** A name of a secret, then an equals sign, colon or quotes. */
@@ -38,7 +38,7 @@ export function findUnmarkedKeys(text: string): Ranges {
   return found;
 }
 
-/** unmarked-keys.2. The longest runs of key characters, of KEY_CHARS_MIN at least. */
+/** The longest runs of key characters, of KEY_CHARS_MIN at least. */
 function listKeyRuns(text: string): Ranges {
   const runs: number[] = [];
   for (let at = KEY_CHARS_MIN - 1; at < text.length; at += KEY_CHARS_MIN) {

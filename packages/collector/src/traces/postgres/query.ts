@@ -1,9 +1,9 @@
 // Query: traces for lists and trees, out of PostgreSQL. A trace is in one partition: its day is looked up first.
 // Invariants:
 //   - Search values are bound parameters, never part of the SQL text.
-//   postgres/query.2. Counts of projects end at COUNTED_MAX, so that a list costs the same in a large store.
-//   postgres/query.3. A search by words collects what the index of words finds, up to FEW_MAX, and only then walks from
-//        the newest: PostgreSQL cannot tell how many traces have a beginning of a word, and would walk for each.
+//   - Counts of projects end at COUNTED_MAX, so that a list costs the same in a large store.
+//   - A search by words collects what the index of words finds, up to FEW_MAX, and only then walks from the newest:
+//     PostgreSQL cannot tell how many traces have a beginning of a word, and would walk for each.
 //   postgres/query.4. Of several words, the index finds the rarest. For a common one it would read all its entries: such
 //        a word is looked up in the traces that the others have found.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
@@ -36,7 +36,7 @@ export function createQueries(sql: Sql, of: { readonly cells: SealedCells; reado
       const order = `ORDER BY started DESC, trace_id DESC LIMIT ${search.limit + 1}`;
       const traces = `SELECT ${ITEM} FROM holdpoint_traces.traces ${where}`;
       const few = `SELECT *, count(*) OVER () AS found FROM (${traces} LIMIT ${FEW_MAX + 1}) AS matches ${order}`;
-      const found = search.words.length === 0 ? null : await sql.all(few, ...parameters); // postgres/query.3
+      const found = search.words.length === 0 ? null : await sql.all(few, ...parameters);
       const isWhole = found !== null && Number(found[0]?.["found"] ?? 0) <= FEW_MAX;
       const rows = isWhole ? found : await sql.all(`${traces} ${order}`, ...parameters);
       return cutPage(rows.map(readItem), search.limit);
@@ -110,7 +110,7 @@ const formatQuery = (words: readonly string[]): string =>
 /** The type of dates is no text for the driver. */
 export const DAY = "day::text AS day";
 
-/** From one name to the next, over the index; postgres/query.2. */
+/** From one name to the next, over the index. */
 const PROJECTS = `
   WITH RECURSIVE projects (found) AS (
     (SELECT project FROM holdpoint_traces.traces ORDER BY project LIMIT 1)

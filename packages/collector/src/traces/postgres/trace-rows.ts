@@ -186,7 +186,7 @@ function newSums({ traceId, main, share }: MergedRun, day: string): Sums {
   };
 }
 
-/** postgres/write.2: the difference between the run's former and present share. */
+/** The difference between the run's former and present share. */
 function addRun(trace: Sums, run: MergedRun, before: StoredRun | null): void {
   const { share, main } = run;
   const isRoot = main["parent_run_id"] === undefined;

@@ -5,7 +5,7 @@
 // Invariants:
 //   postgres/write.1. Writers of one trace, in any number of processes, come one after the other: each holds the locks of
 //        its traces before it reads them. Locks are taken in one order.
-//   postgres/write.2. The result is that of write.ts: fields merge in any order, sums are those of the runs.
+//   - The result is that of write.ts: fields merge in any order, sums are those of the runs.
 import { createHash } from "node:crypto";
 import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";

@@ -1,7 +1,7 @@
 // Attribute uses: the fields of the run that each attribute of a span went to. Metadata takes the attributes without a
 // use.
 // Invariants:
-//   attribute-uses.1. A rule that takes an attribute's value uses the attribute. A rule without a result releases its
+//   - A rule that takes an attribute's value uses the attribute. A rule without a result releases its
 //   attributes.
 //   - One set of masks serves all spans, one after the other: a span allocates nothing here.
 
@@ -36,7 +36,7 @@ export interface AttributeUses {
   /** Bits of the fields that took the slot; 0: unused. */
   listFields(slot: number): number;
   mark(): number;
-  /** Takes back every use since the mark (attribute-uses.1). */
+  /** Takes back every use since the mark. */
   release(mark: number): void;
   clear(): void;
 }

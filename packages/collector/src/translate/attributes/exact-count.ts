@@ -1,5 +1,5 @@
 // Exact count: an attribute value → the number of tokens, or the cost, in it: ints, doubles, numeric text. Whole numbers
-// keep every digit (plain-values.1): beyond 2^53 they are bigints, and so are their sums.
+// keep every digit: beyond 2^53 they are bigints, and so are their sums.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { readDigits } from "./plain-values.ts";

@@ -1,7 +1,7 @@
 // Indexed: attributes of the form `family.N.some.path` → a list of items by N, each a tree of names. Gaps in N are
 // skipped: exporters cut spans at 128 attributes, and the remaining ones still count. Invariants:
-//   indexed.1. Until the item is complete, names are keys of maps, so `__proto__` in a path is only a name.
-//   indexed.3. A value and longer names below it (`content`, `content.0.text`) both stay.
+//   - Until the item is complete, names are keys of maps, so `__proto__` in a path is only a name.
+//   - A value and longer names below it (`content`, `content.0.text`) both stay.
 //   - Paths end after PATH_PARTS_MAX parts.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { FamilyEntry } from "./span-facts.ts";
@@ -10,7 +10,7 @@ import { plain } from "./plain-values.ts";
 
 const PATH_PARTS_MAX = 16;
 
-/** Value of a name that has a value, and longer names below it (indexed.3). */
+/** Value of a name that has a value, and longer names below it. */
 const OWN = Symbol("own value");
 
 type Branch = Map<string | typeof OWN, Branch | Json>;
@@ -64,7 +64,7 @@ function grown(branch: Branch | Json): Json {
     return names.sort((a, b) => Number(a) - Number(b)).map((name) => grown(branch.get(name) ?? null));
   const members = names.map((name): [string, Json] => [name, grown(branch.get(name) ?? null)]);
   if (own !== undefined) members.unshift([freeName(branch), grown(own)]);
-  return Object.fromEntries(members); // indexed.1
+  return Object.fromEntries(members);
 }
 
 function isIndex(name: string): boolean {

@@ -1,17 +1,17 @@
 // Known keys: every attribute name that translation knows. Each has a slot number, so one map lookup sorts an attribute
 // and every rule reads its sources by index.
 // Invariants:
-//   known-keys.1. A bounded cache keeps the plan of each name, so that spans do not parse it again.
-//   known-keys.2. An index in a name is at most INDEX_MAX, so `x.4000000000.y` cannot create a list of that length.
-//   known-keys.3. Sources of one list are aliases: equal values of them are one piece of information.
-//   known-keys.4. Each name knows its lists: a span marks the lists of its attributes, so the cost of a span follows
-//        its own attributes, not the number of known names.
+//   - A bounded cache keeps the plan of each name, so that spans do not parse it again.
+//   - An index in a name is at most INDEX_MAX, so `x.4000000000.y` cannot create a list of that length.
+//   - Sources of one list are aliases: equal values of them are one piece of information.
+//   - Each name knows its lists: a span marks the lists of its attributes, so the cost of a span follows its own
+//     attributes, not the number of known names.
 
 /** Sources of one target. */
 export interface Sources {
   /** Slot numbers, best first. */
   readonly slots: readonly number[];
-  /** Number of the list (known-keys.4). Equal lists have one number. */
+  /** Number of the list. Equal lists have one number. */
   readonly list: number;
 }
 
@@ -76,7 +76,7 @@ const listsOfSlots: number[][] = [];
 /** The rule tables call it while modules load; afterwards the numbers never change. */
 export function sources(...names: readonly string[]): Sources {
   const list = signs(...names);
-  for (const slot of list.slots) (aliasLists[slot] ??= new Set()).add(list); // known-keys.3
+  for (const slot of list.slots) (aliasLists[slot] ??= new Set()).add(list);
   return list;
 }
 
@@ -107,7 +107,7 @@ function findList(members: readonly number[]): Sources {
   return made;
 }
 
-/** Slots with the same meaning as this one, itself included (known-keys.3). */
+/** Slots with the same meaning as this one, itself included. */
 export function listAliases(slot: number): ReadonlySet<number> {
   return (aliases[slot] ??= new Set([...(aliasLists[slot] ?? [])].flatMap(({ slots: all }) => all)));
 }
@@ -133,7 +133,7 @@ export function findPlan(key: string): KeyPlan {
   if (known !== undefined) return known;
   const plan = makePlan(key);
   if (key.length <= REMEMBERED_CHARS_MAX) {
-    if (plans.size >= REMEMBERED_MAX) plans.clear(); // known-keys.1
+    if (plans.size >= REMEMBERED_MAX) plans.clear();
     plans.set(key, plan);
   }
   return plan;
@@ -151,7 +151,7 @@ function makePlan(key: string): KeyPlan {
     const rest = key.slice(prefix.length);
     if (!indexed) return { slot, lists, family, index: -1, rest, shared, genAi };
     const match = /^(\d{1,9})(?:\.(.+))?$/s.exec(rest);
-    if (match === null || Number(match[1]) > INDEX_MAX) continue; // known-keys.2
+    if (match === null || Number(match[1]) > INDEX_MAX) continue;
     return { slot, lists, family, index: Number(match[1]), rest: match[2] ?? "", shared, genAi };
   }
   return { slot, lists, family: null, index: -1, rest: "", shared, genAi };

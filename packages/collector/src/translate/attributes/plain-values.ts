@@ -1,11 +1,10 @@
 // Plain: attribute values and JSON-in-strings → plain JSON values, safely. The lowest step of translation.
 // Invariants:
-//   plain-values.1. Integers keep every digit: beyond ±(2^53 − 1) they are raw JSON, beyond int64 (which backends
+//   - Integers keep every digit: beyond ±(2^53 − 1) they are raw JSON, beyond int64 (which backends
 //   refuse) text.
-//   plain-values.2. No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
-//   plain-values.3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key
-//        like any other.
-//   plain-values.4. NaN and infinities become text, lone surrogates U+FFFD: JSON.stringify accepts every result, and
+//   - No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
+//   - A key is only ever written as an own property by definition, never assigned: `__proto__` is a key like any other.
+//   - NaN and infinities become text, lone surrogates U+FFFD: JSON.stringify accepts every result, and
 //   strict parsers its output.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Attributes, AttributeValue } from "../../otlp/span.ts";
@@ -28,7 +27,7 @@ function toInteger(value: bigint): Json {
   return value > INT64_MAX || value < INT64_MIN ? String(value) : rawJson(String(value));
 }
 
-/** The digits of an integer in raw JSON (plain-values.1); null for every other value. */
+/** The digits of an integer in raw JSON; null for every other value. */
 export function readDigits(value: unknown): string | null {
   return isRawInteger(value) ? (value as { readonly rawJSON: string }).rawJSON : null;
 }
@@ -36,7 +35,7 @@ export function readDigits(value: unknown): string | null {
 /** AttributeValue → JSON. Bytes become base64, as OTLP/JSON writes them. Deeper than the limit becomes null. */
 export function plain(value: AttributeValue, levels = JSON_DEPTH_MAX): Json {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
-  if (typeof value === "number") return Number.isFinite(value) ? value : String(value); // plain-values.4
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value === "bigint") return toInteger(value);
   if (typeof value === "boolean") return value;
   if (value === null || levels === 0) return null;
@@ -48,14 +47,14 @@ export function plain(value: AttributeValue, levels = JSON_DEPTH_MAX): Json {
 
 export function plainAttributes(attributes: Attributes, levels = JSON_DEPTH_MAX): JsonObject {
   const { keys, values } = attributes;
-  return Object.fromEntries(keys.map((key, at) => [key.toWellFormed(), plain(values[at] ?? null, levels)])); // plain-values.3
+  return Object.fromEntries(keys.map((key, at) => [key.toWellFormed(), plain(values[at] ?? null, levels)]));
 }
 
 function isList(value: readonly AttributeValue[] | Attributes): value is readonly AttributeValue[] {
   return Array.isArray(value);
 }
 
-/** An object with members; excludes raw integers (plain-values.1), which are objects to `typeof`. */
+/** An object with members; excludes raw integers, which are objects to `typeof`. */
 export function isObject(value: unknown): value is JsonObject {
   return isJsonObject(value) && !isRawInteger(value);
 }
@@ -124,7 +123,7 @@ const PARSE_CHARS_MAX = 8 * 1024 * 1024;
 
 function parseJson(text: string): Parsed | null {
   if (text.length > PARSE_CHARS_MAX) return null;
-  if (text.length > PARSE_BLINDLY_CHARS && nestsDeeply(text)) return null; // plain-values.2
+  if (text.length > PARSE_BLINDLY_CHARS && nestsDeeply(text)) return null;
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -133,7 +132,7 @@ function parseJson(text: string): Parsed | null {
   }
   const trouble = inspect(value, JSON_DEPTH_MAX);
   if (trouble === FINE) return { value, source: text };
-  if ((trouble & DEEP) !== 0) return null; // plain-values.2
+  if ((trouble & DEEP) !== 0) return null;
   return { value: repaired(parseWithSource(text, exactNumbers)), source: null };
 }
 
@@ -183,7 +182,7 @@ function exactNumbers(_key: string, value: Json, context: { readonly source?: st
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context.source ?? "";
   if (!Number.isFinite(value)) return source; // 1e999: some parsers refuse it, and the whole batch with it
-  return /^-?\d+$/.test(source) ? toInteger(BigInt(source)) : value; // plain-values.1
+  return /^-?\d+$/.test(source) ? toInteger(BigInt(source)) : value;
 }
 
 function repaired(value: Json): Json {

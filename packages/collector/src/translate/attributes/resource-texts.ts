@@ -1,6 +1,6 @@
 // Resource texts: resource and scope of a span as JSON text.
 // Invariants:
-//   resource-texts.1. They become text once per envelope, not once per span.
+//   - They become text once per envelope, not once per span.
 import type { Attributes, Resource, Scope, Span } from "../../otlp/span.ts";
 import { ObjectWriter, membersText } from "./json-writer.ts";
 import { plain, plainAttributes } from "./plain-values.ts";
@@ -28,7 +28,7 @@ export function resourceTexts(resource: Resource): ResourceTexts {
   if (resource !== lastResource) {
     const { attributes } = resource;
     lastTexts = recent.find((one) => sameAttributes(one.attributes, attributes))?.texts ?? newTexts(attributes);
-    lastResource = resource; // resource-texts.1
+    lastResource = resource;
   }
   return lastTexts;
 }
@@ -82,7 +82,7 @@ let lastNamed: { readonly resource: Resource; readonly names: readonly string[];
 /** The first text among `names` in the resource: a service can set its project. */
 export function resourceText({ resource }: Span, names: readonly string[]): string {
   if (lastNamed?.resource !== resource || lastNamed.names !== names)
-    lastNamed = { resource, names, text: firstText(resource.attributes, names) }; // resource-texts.1
+    lastNamed = { resource, names, text: firstText(resource.attributes, names) };
   return lastNamed.text;
 }
 

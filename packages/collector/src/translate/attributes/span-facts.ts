@@ -3,9 +3,8 @@
 //   span-facts.1. One set of slots serves all spans, one after the other: translation allocates no index per span.
 //   - A span contributes at most ENTRIES_MAX entries to its families; of a repeated key the last value
 //     counts.
-//   span-facts.3. `value`, `text`, `count` and `family` record a use (attribute-uses.1); `has`, `peek` and `familySize`
-//        do not.
-//   span-facts.4. Attributes of an operation details event complete the span's own and never replace them.
+//   - `value`, `text`, `count` and `family` record a use; `has`, `peek` and `familySize` do not.
+//   - Attributes of an operation details event complete the span's own and never replace them.
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";
 import { type AttributeUses, createAttributeUses, type RunField } from "./attribute-uses.ts";
 import { type Count, readCount } from "./exact-count.ts";
@@ -26,7 +25,7 @@ export interface Facts {
   /** First source that is present and a count. */
   count(sources: Sources): Count | undefined;
   has(sources: Sources): boolean;
-  /** Like `text`, but does not use the attribute (span-facts.3). */
+  /** Like `text`, but does not use the attribute. */
   peek(sources: Sources): string;
   family(name: Family): readonly FamilyEntry[];
   familySize(name: Family): number;
@@ -50,7 +49,7 @@ export type VisitUse = (key: string, value: AttributeValue, plan: KeyPlan, field
 const ENTRIES_MAX = 10_000;
 
 export interface FactsReader {
-  /** @param details attributes of operation details events, if any (span-facts.4) */
+  /** @param details attributes of operation details events, if any */
   read(span: Span, details: readonly Attributes[]): Facts;
 }
 
@@ -133,7 +132,7 @@ function addEntry(slots: Slots, family: Family, { index, rest }: KeyPlan, value:
   slots.entries += 1;
 }
 
-/** Sets only slots that are empty, and adds only to families without that name (span-facts.4). */
+/** Sets only slots that are empty, and adds only to families without that name. */
 function complete(slots: Slots, { keys, values }: Attributes): void {
   for (let at = 0; at < keys.length; at++) {
     const value = values[at];
@@ -150,7 +149,7 @@ function complete(slots: Slots, { keys, values }: Attributes): void {
 
 const NO_PLANS: readonly KeyPlan[] = [];
 
-/** False when the span, or an earlier event, has another value under this name (span-facts.4). */
+/** False when the span, or an earlier event, has another value under this name. */
 function isTraversed(slots: Slots, { slot, family, index, rest }: KeyPlan, value: AttributeValue): boolean {
   if (slot >= 0 && slots.values[slot] !== value) return false;
   if (family === null) return true;

@@ -1,9 +1,9 @@
 // Token sums: which of the counts of a call contain the counts of a part. Senders disagree, and only their own total
 // tells them apart.
 // Invariants:
-//   token-sums.1. Cached tokens are outside of input when there are more of them than of input, or when the total is the
-//        sum with them on top. Reasoning tokens are outside of output by the same two signs.
-//   token-sums.2. Gemini's total has the prompts of tools, too, which are in no other count.
+//   - Cached tokens are outside of input when there are more of them than of input, or when the total is the sum with
+//     them on top. Reasoning tokens are outside of output by the same two signs.
+//   - Gemini's total has the prompts of tools, too, which are in no other count.
 //   - The sender's total stays, unless a sum that was made here is above it or input was corrected.
 import { type Count, plus } from "./exact-count.ts";
 
@@ -48,7 +48,7 @@ function withTotal(
 
 function cacheIsOnTop({ input = 0, output = 0, total, cached, reasoning, cacheIsApart }: GivenCounts): boolean {
   if (cached === 0) return false;
-  if (cacheIsApart || cached > input) return true; // token-sums.1
+  if (cacheIsApart || cached > input) return true;
   const onTop = plus(plus(input, output), cached);
   return total !== undefined && (total === onTop || (reasoning !== 0 && total === plus(onTop, reasoning)));
 }
@@ -56,8 +56,8 @@ function cacheIsOnTop({ input = 0, output = 0, total, cached, reasoning, cacheIs
 function reasoningIsOnTop(given: GivenCounts, input: Count | undefined): boolean {
   const { output, total, reasoning, tools } = given;
   if (reasoning === 0) return false;
-  if (output !== undefined && reasoning > output) return true; // token-sums.1
+  if (output !== undefined && reasoning > output) return true;
   if (total === undefined) return false;
   const onTop = plus(plus(input ?? 0, output ?? 0), reasoning);
-  return total === onTop || (tools !== 0 && total === plus(onTop, tools)); // token-sums.2
+  return total === onTop || (tools !== 0 && total === plus(onTop, tools));
 }

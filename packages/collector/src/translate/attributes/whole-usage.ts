@@ -1,9 +1,9 @@
 // Whole usage: one object with all counts of a call, in the words of Langfuse, MLflow, Braintrust or an API → the
 // backend's words. Names that no table has pass unchanged.
 // Invariants:
-//   whole-usage.1. An object in the backend's own words comes back as it is.
-//   whole-usage.2. Counts of a part (cache, reasoning) are inside of input and output, unless the total says that they
-//        come on top. Langfuse adds them up, so without a total, or with one above both, they do.
+//   - An object in the backend's own words comes back as it is.
+//   - Counts of a part (cache, reasoning) are inside of input and output, unless the total says that they come on top.
+//     Langfuse adds them up, so without a total, or with one above both, they do.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Count, readCount, plus } from "./exact-count.ts";
 import { isObject, plain } from "./plain-values.ts";
@@ -21,7 +21,7 @@ const OWN: ReadonlySet<string> = new Set([
 export function wholeUsage(given: JsonObject): JsonObject {
   const names = Object.keys(given);
   const read = names.filter((name) => !OWN.has(name) && isRead(name, given[name] ?? null));
-  if (read.length === 0) return given; // whole-usage.1
+  if (read.length === 0) return given;
   const usage = new Map<string, Json>();
   const parts = { input_token_details: new Map<string, Count>(), output_token_details: new Map<string, Count>() };
   const counted = new Map<CountRow, Count>();
@@ -59,7 +59,7 @@ function summed(
   const both = plus(input, output);
   const all = plus(both, plus(ofInput, ofOutput));
   const given = readCount(usage.get("total_tokens"));
-  const onTop = all !== both && (given === all || (addsUp && (given === undefined || given > both)) || ofInput > input); // whole-usage.2
+  const onTop = all !== both && (given === all || (addsUp && (given === undefined || given > both)) || ofInput > input);
   const known = usage.has("input_tokens") || usage.has("output_tokens") || all !== both;
   if (onTop && Number(ofInput) > 0) usage.set("input_tokens", plain(plus(input, ofInput)));
   if (onTop && Number(ofOutput) > 0) usage.set("output_tokens", plain(plus(output, ofOutput)));

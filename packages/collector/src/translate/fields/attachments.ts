@@ -1,7 +1,7 @@
 // Attachments: files in an attribute of the backend's SDK, as JSON with base64 content.
 // Invariants:
-//   attachments.1. A name has no "." (the backend's part names use it) and nothing that could end a header line.
-//   attachments.2. Translation omits an unreadable entry; the run stays.
+//   - A name has no "." (the backend's part names use it) and nothing that could end a header line.
+//   - Translation omits an unreadable entry; the run stays.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
@@ -26,7 +26,7 @@ export function readAttachments(facts: Facts): readonly Attachment[] {
   const attachments = (list as readonly Json[]).slice(0, ATTACHMENTS_MAX).flatMap((item) => {
     const content = textMember(item, "content") || textMember(item, "data");
     const name = partName(textMember(item, "name"), used);
-    if (!isObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return []; // attachments.2
+    if (!isObject(item) || content === "" || !/^[A-Za-z0-9+/_=\s-]+$/.test(content)) return [];
     used.add(name);
     const mime = textMember(item, "mime_type");
     const mimeType = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : "application/octet-stream";
@@ -37,6 +37,6 @@ export function readAttachments(facts: Facts): readonly Attachment[] {
 }
 
 function partName(given: string, used: ReadonlySet<string>): string {
-  const safe = given.replaceAll(/[^\w \-()]/g, "_").slice(0, NAME_CHARS_MAX) || "attachment"; // attachments.1
+  const safe = given.replaceAll(/[^\w \-()]/g, "_").slice(0, NAME_CHARS_MAX) || "attachment";
   for (let n = 2, name = safe; ; name = `${safe}_${n++}`) if (!used.has(name)) return name;
 }

@@ -149,7 +149,7 @@ function isSame(one: Json | undefined, other: Json): boolean {
 
 /** Like `Object.fromEntries`, which is slower. */
 function toObject(members: ReadonlyMap<string, Json>): JsonObject {
-  if (members.has("__proto__")) return Object.fromEntries(members); // plain-values.3
+  if (members.has("__proto__")) return Object.fromEntries(members);
   const object: Record<string, Json> = {};
   for (const [name, value] of members) object[name] = value;
   return object;

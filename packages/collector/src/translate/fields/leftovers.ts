@@ -1,8 +1,9 @@
 // Leftovers: attributes that no rule used. The run carries them whole, as extra.metadata.otel.attributes. Invariants:
-//   leftovers.1. An attribute is absent only when a rule used it or an alias with the same value, or when it is
-//        transport noise: an SDK's ids for placing its run, and the encoding of its attributes.
-//   leftovers.3. JSON under a known name is absent when the inputs, outputs, parameters and model have every text and number of it.
-//   leftovers.2. A text of COMPARED_CHARS or more under a known name is absent when a used attribute has the same text.
+//   - An attribute is absent only when a rule used it or an alias with the same value, or when it is transport noise:
+//     an SDK's ids for placing its run, and the encoding of its attributes.
+//   - JSON under a known name is absent when the inputs, outputs, parameters and model have every text and number of
+//     it.
+//   - A text of COMPARED_CHARS or more under a known name is absent when a used attribute has the same text.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { ObjectWriter } from "../attributes/json-writer.ts";
@@ -68,12 +69,12 @@ export function decideFate(
   if (NOISE.has(key)) return "noise";
   if (plan.slot < 0 || value === null) return "kept";
   for (const slot of listAliases(plan.slot))
-    if (facts.slotFields(slot) !== 0 && same(facts.slotValue(slot), value)) return "same value"; // leftovers.1
+    if (facts.slotFields(slot) !== 0 && same(facts.slotValue(slot), value)) return "same value";
   if (typeof value !== "string" || value.length < COMPARED_CHARS) return "kept";
   return used().has(value) || isSaid(value, said) ? "same value" : "kept";
 }
 
-/** JSON whose every text and number is in the content of the run, whatever its form (leftovers.3). */
+/** JSON whose every text and number is in the content of the run, whatever its form. */
 function isSaid(text: string, said: string): boolean {
   if (said === "" || text.length > SAID_CHARS_MAX) return false;
   if (!/^\s*[[{]/.test(text)) return said.includes(JSON.stringify(text).slice(1, -1));
@@ -87,7 +88,7 @@ function hasText(value: Json): boolean {
   return Object.values(value as JsonObject).some(hasText);
 }
 
-/** Long texts of the known attributes that rules used; collected on first use (leftovers.2). */
+/** Long texts of the known attributes that rules used; collected on first use. */
 export function usedTexts(facts: Facts): () => ReadonlySet<string> {
   let texts: Set<string> | null = null;
   return () => {

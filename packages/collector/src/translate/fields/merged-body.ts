@@ -9,7 +9,7 @@ import type { Reading } from "../forms/envelopes.ts";
 import { joinNeighbours } from "../forms/messages.ts";
 import { mergeConversation } from "../forms/merge-messages.ts";
 
-/** Adds the details that the body has (merge-messages.1). */
+/** Adds the details that the body has. */
 export function mergeBody(
   facts: Facts,
   body: Sources | undefined,

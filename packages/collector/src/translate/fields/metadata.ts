@@ -2,8 +2,8 @@
 // Invariants:
 //   - A user's name never replaces a name that the backend reads: reserved names come first and stay. The
 //     value that lost goes to otel.attributes.
-//   metadata.2. Attributes that other fields used are absent here; all other attributes are present (leftovers.1). So
-//        this is the last rule that reads a span.
+//   - Attributes that other fields used are absent here; all other attributes are present. So this is the last rule
+//     that reads a span.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue, Resource, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
@@ -47,7 +47,7 @@ export function formatMetadata(facts: Facts, parts: MetadataParts): string {
   if (!out.has("user_id")) putText(out, "user_id", facts.text(USER));
   if (model.rawProvider !== "") out.put("otel_provider", model.rawProvider.toWellFormed());
   for (const [name, from] of COPIED) {
-    if (!facts.has(from) || out.has(name)) continue; // with a taken name the attribute stays unused (metadata.2)
+    if (!facts.has(from) || out.has(name)) continue; // with a taken name the attribute stays unused
     const value = facts.value(from);
     if (value !== undefined) out.put(name, listOrPlain(value));
   }

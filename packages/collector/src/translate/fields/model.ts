@@ -1,6 +1,6 @@
 // Model: provider, model and request parameters. Invariants:
 //   - The priced model is the one that answered; the requested one stays in the invocation parameters.
-//   model.2. Only known provider names are normalised; the raw name stays in the metadata.
+//   - Only known provider names are normalised; the raw name stays in the metadata.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources } from "../attributes/known-keys.ts";
@@ -114,7 +114,7 @@ export function readModel(facts: Facts, runType: RunType): Model {
   const declared = facts.text(SDK_PROVIDER);
   const raw =
     declared || worded(facts.text(PROVIDER)) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
-  const said = declared || nameProvider(raw); // model.2: the backend's own SDK uses the backend's names
+  const said = declared || nameProvider(raw); // the backend's own SDK uses the backend's names
   facts.enter("extra.metadata.ls_model_name");
   const { provider, name } = splitModel(said, worded(facts.text(MODEL)) || frameworkModel(facts));
   const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";

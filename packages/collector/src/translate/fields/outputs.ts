@@ -50,7 +50,11 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("embedding", [vectorsFound]),
   given(MESSAGES, ({ facts, type }) => readMessages(facts.value(MESSAGES), "output", type)),
   ({ eventContent, type }) =>
-    markUsed(eventContent, readParsedMessages({ value: eventContent.details.output, source: null }, "output", type), "output"),
+    markUsed(
+      eventContent,
+      readParsedMessages({ value: eventContent.details.output, source: null }, "output", type),
+      "output",
+    ),
   ({ eventContent }) => markUsed(eventContent, readChoices(eventContent.choices), "choices"),
   ({ eventContent, type }) =>
     eventContent.completion === null

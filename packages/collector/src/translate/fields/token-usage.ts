@@ -2,9 +2,9 @@
 // Invariants:
 //   - Aliases are never summed: the first source that is present counts, also when it is zero.
 //   - input_tokens includes cached tokens, output_tokens includes reasoning (token-sums.ts).
-//   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
+//   - The details of the backend's own SDK take precedence as a whole over single attributes.
 //   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
-//   token-usage.5. A cost of 0 is none, unless the tokens are 0 too: the sender knows no price, and the backend may.
+//   - A cost of 0 is none, unless the tokens are 0 too: the sender knows no price, and the backend may.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, readCount, plus } from "../attributes/exact-count.ts";
@@ -39,7 +39,7 @@ export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject 
   if (body === null && !facts.has(SIGNS)) return null;
   const before = facts.mark();
   const whole = toJson(facts.value(WHOLE));
-  if (isObject(whole)) return withCosts(facts, wholeUsage(whole)); // token-usage.3
+  if (isObject(whole)) return withCosts(facts, wholeUsage(whole));
   facts.release(before);
   const counts = gatherCounts(facts, body);
   const mark = facts.mark();
@@ -221,7 +221,7 @@ function withCosts(facts: Facts, usage: JsonObject, body: JsonObject | null = nu
     }
   }
   if (Object.values(costs).every((cost) => cost === 0) && readCount(usage["total_tokens"]) !== 0) {
-    facts.release(before); // token-usage.5
+    facts.release(before);
     return usage;
   }
   return Object.keys(costs).length === 0 ? usage : { ...costs, ...usage };

@@ -3,7 +3,7 @@
 // Invariants:
 //   - A part is known by its type, in any spelling, or by the member that holds it: {toolUse: {…}} and
 //     {type: "toolUse", …} are one form.
-//   - An unknown part stays whole. What a form does not read of a part stays beside it (members.2).
+//   - An unknown part stays whole. What a form does not read of a part stays beside it.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell, spellType } from "../attributes/spellings.ts";
 import { member, textMember } from "../attributes/indexed.ts";

@@ -1,9 +1,9 @@
 // Envelopes: requests, replies and states in which conversations stand, of every API and framework. The only table of
 // them: a row that is added here works at every place where content may stand (forms.test.ts).
 // Invariants:
-//   - Messages come out in the target form; every member that no row reads stays beside them (members.2).
+//   - Messages come out in the target form; every member that no row reads stays beside them.
 //   - An object without messages is a plain value.
-//   envelopes.3. An object is tried as those envelopes only that one of its members opens: most content is none.
+//   - An object is tried as those envelopes only that one of its members opens: most content is none.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
@@ -30,7 +30,7 @@ export interface Reading {
 
 interface Envelope {
   readonly name: string;
-  /** It has one of these (envelopes.3). */
+  /** It has one of these. */
   readonly members: readonly string[];
   /** null: it is another one. */
   readonly read: (value: JsonObject, as: Reading) => Conversation | null;

@@ -1,7 +1,7 @@
 // Media forms: images, audio, video and files of a message, by address, data, bytes or reference → one block.
 //   image with an address or data → {type: "image_url", image_url: {url}}
 //   all others → {type: "audio" | "file" | …, source_type: "url" | "base64" | "text" | "id", …, mime_type}
-// Invariant media-forms.1: a part in which nothing says where the content is stays as it is.
+// Invariant: a part in which nothing says where the content is stays as it is.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell, spellType } from "../attributes/spellings.ts";
 import { isObject } from "../attributes/plain-values.ts";
@@ -91,7 +91,7 @@ function textOrNull(value: Json | undefined, name: string): Json {
   return isObject(value) ? (value[name] ?? null) : null;
 }
 
-/** @returns null: no media (media-forms.1) */
+/** @returns null: no media */
 export function readMedia(part: JsonObject): JsonObject | null {
   if (isWritten(part)) return part;
   const type = textMember(part, "type");

@@ -1,13 +1,13 @@
 // Members: what a rule took of an object, and what stays beside it.
 // Invariants:
-//   members.1. Of several names for one thing the first with a value counts. Another one is used only when it says the
-//        same; with a value of its own it stays under its own name.
-//   members.2. A member whose name the target has with another value stays as `original_<name>`.
+//   - Of several names for one thing the first with a value counts. Another one is used only when it says the same;
+//     with a value of its own it stays under its own name.
+//   - A member whose name the target has with another value stays as `original_<name>`.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
 
-/** The value of the first name that has one, else `known`; records in `used` the names that say no more (members.1). */
+/** The value of the first name that has one, else `known`; records in `used` the names that say no more. */
 export function take(
   from: JsonObject,
   used: Set<string>,
@@ -24,7 +24,7 @@ export function take(
   return found;
 }
 
-/** `made`, and beside it the members of `from` that are not in `used` (members.2). Without any it is the same object. */
+/** `made`, and beside it the members of `from` that are not in `used`. Without any it is the same object. */
 export function withRest(made: JsonObject, from: JsonObject, used: ReadonlySet<string>): JsonObject {
   let whole: Record<string, Json> | null = null;
   for (const name of Object.keys(from)) {

@@ -1,9 +1,9 @@
 // Merge messages: a conversation that a span has twice, flattened into attributes and as the JSON of the request or
 // response.
 // Invariants:
-//   merge-messages.1. The longer conversation is the base; of two messages at one place, from the end, each member that
-//        one lacks comes from the other. Content is lacking when it is empty, or says less than the other's.
-//        A member that says something else stays as `other_<name>`.
+//   - The longer conversation is the base; of two messages at one place, from the end, each member that one lacks comes
+//     from the other. Content is lacking when it is empty, or says less than the other's. A member that says something
+//     else stays as `other_<name>`.
 //   - JSON that holds no messages changes nothing.
 //   - Nothing of the JSON is lost: members beside the messages are the rest, members beside a message
 //     of the answer stay with it. Empty ones, and the text of a message repeated, go.

@@ -71,7 +71,7 @@ export function takeParts(message: JsonObject, used: Set<string>): readonly Part
   if (given === null || content === "") used.add("content");
   else if (content !== undefined) {
     used.add("content");
-    parts.unshift(...(readList(content) ?? [content]).map(readPart)); // forms/messages.1
+    parts.unshift(...(readList(content) ?? [content]).map(readPart));
   }
   if (own !== null && own === message["contents"]) used.add("contents");
   if (own !== null && own === message["blocks"]) used.add("blocks");

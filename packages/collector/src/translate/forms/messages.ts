@@ -1,8 +1,8 @@
 // Messages: every sender's way of writing a chat message → {role, content, tool_calls?, tool_call_id?, name?, …}.
 // Content is a string when it is one piece of text, else a list of blocks. Unknown parts stay unchanged. Invariants:
-//   forms/messages.1. Every part stays: text, calls and results in their fields, all others in `content`.
-//   forms/messages.2. A message that already has the target form comes back as the same object, and a list of such
-//        messages as the same list.
+//   - Every part stays: text, calls and results in their fields, all others in `content`.
+//   - A message that already has the target form comes back as the same object, and a list of such messages as the same
+//     list.
 //   - Blocks that stand in a list without a message around them are one message: calls and reasoning
 //     of the assistant, a result its own.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
@@ -17,7 +17,7 @@ import { joinCalls } from "./tool-forms.ts";
 /** A list of messages, a single one, blocks, or text → messages in the target form. */
 export function listMessages(value: Json, role = "user"): readonly Json[] {
   const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  if (list.every(isWritten)) return list; // forms/messages.2, at the least cost: most messages are such
+  if (list.every(isWritten)) return list; // at the least cost: most messages are such
   const written = list.length === 1 ? readWrittenOut(list[0] ?? null) : null;
   if (written !== null) return listMessages(written, role);
   const bare = list.map(readBare);
@@ -125,7 +125,7 @@ function readMessage(item: Json, defaultRole: string): readonly Json[] {
   const parts = takeParts(message, used);
   if (parts === null) {
     const isSame = message === item && role === given && calls === null && callId === null;
-    if (isSame) return [item]; // forms/messages.2
+    if (isSame) return [item];
     const own = calls === null ? {} : { tool_calls: calls };
     return [withRest({ role, ...callId, ...own }, message, new Set([...used, "role"]))];
   }

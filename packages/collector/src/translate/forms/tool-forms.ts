@@ -29,15 +29,7 @@ const BUILT_IN = spellType(
 const BUILT_IN_ARGUMENTS = [...ARGUMENTS, "action", "operation", "code", "queries"];
 
 const PLAIN_CALLS: ReadonlySet<string> = new Set(
-  spellType(
-    "function",
-    "tool_call",
-    "tool_use",
-    "function_call",
-    "tool_request",
-    "tool_invocation",
-    "tool_use_block",
-  ),
+  spellType("function", "tool_call", "tool_use", "function_call", "tool_request", "tool_invocation", "tool_use_block"),
 );
 /** Their type says more than that they are calls. */
 const NOTED_CALLS = spellType(

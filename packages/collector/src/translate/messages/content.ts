@@ -1,7 +1,7 @@
 // Content: the building blocks of inputs and outputs. Both are ordered lists of sources; the first source with a result
 // wins. Invariants:
 //   - Inputs and outputs are JSON objects: other values become a member with the name in the table.
-//   content.2. A sender's JSON object keeps its text after a check: digits and order stay unchanged.
+//   - A sender's JSON object keeps its text after a check: digits and order stay unchanged.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
@@ -75,7 +75,7 @@ function toRole(key: Key): "user" | "assistant" {
   return key === "input" ? "user" : "assistant";
 }
 
-/** A sender's object with messages in the target form keeps its text (content.2). */
+/** A sender's object with messages in the target form keeps its text. */
 function writeConversation({ messages, rest }: Conversation, { value, source }: Parsed): Found {
   const isSame =
     isObject(value) && value["messages"] === messages && Object.keys(rest).length === Object.keys(value).length - 1;

@@ -1,7 +1,7 @@
 // Flattened messages: one item of `gen_ai.prompt.N.*` or `llm.input_messages.N.*`, as a tree of names → message.
 // Invariants:
-//   flattened.1. A list is a branch of numbers, JSON text, or both: exporters add `tool_calls.count` or a text to it.
-//        A name that is no index of the list stays beside it (members.2).
+//   - A list is a branch of numbers, JSON text, or both: exporters add `tool_calls.count` or a text to it. A name that
+//     is no index of the list stays beside it.
 //   - Wrappers (`message`, `tool_call`, `message_content`) may have siblings, which stay with the content.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "../attributes/indexed.ts";
@@ -53,7 +53,6 @@ interface Listed {
 
 const NOTHING: Listed = { items: [] };
 
-/** flattened.1 */
 function toListed(value: Json | undefined): Listed {
   if (value === undefined) return NOTHING;
   const list = jsonWithin(value);

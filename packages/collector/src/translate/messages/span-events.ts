@@ -1,11 +1,10 @@
 // Span events: read once per span, into conversation, errors and the rest.
 // Invariants:
 //   - Every event becomes content or stays in `events`; exceptions are both error and event.
-//   span-events.2. Messages keep their order in time, also those that an instrumentation wrote under another name
-//        (history is input).
-//   span-events.3. Attributes of an operation details event that are no messages complete the span's own
-//        (span-facts.4).
-//   span-events.4. Of several content events the first prompt and the last completion count; the others stay in
+//   - Messages keep their order in time, also those that an instrumentation wrote under another name (history is
+//     input).
+//   - Attributes of an operation details event that are no messages complete the span's own.
+//   - Of several content events the first prompt and the last completion count; the others stay in
 //   `events`.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
@@ -21,7 +20,7 @@ export interface SpanEventContent {
   readonly completion: AttributeValue;
   /** Attributes of the operation details events, the first that has a key for input, the last for output. */
   readonly details: Readonly<Record<DetailsKey, Json>>;
-  /** The other attributes of these events (span-events.3). */
+  /** The other attributes of these events. */
   readonly detailAttributes: readonly Attributes[];
   readonly documents: readonly Json[];
   /** Attributes of Claude Code's event of a tool's output, the first one. */
@@ -104,7 +103,7 @@ export function gatherMessages(span: Span): SpanEventContent {
   for (const event of inTime(span.events)) {
     eventContent.isGenAi ||= event.name.startsWith("gen_ai.");
     if (event.name === "gen_ai.content.completion") {
-      if (completion !== null) eventContent.kept.push(keptEvent(completion)); // span-events.4
+      if (completion !== null) eventContent.kept.push(keptEvent(completion));
       completion = event;
     } else if (!takeContent(event, eventContent)) {
       if (EXCEPTIONS.has(event.name)) eventContent.exceptions.push(event);
@@ -167,7 +166,7 @@ function takeSingle(event: SpanEvent, eventContent: Gathered, name: "prompt" | "
 
 function inTime(events: readonly SpanEvent[]): readonly SpanEvent[] {
   const later = (a: SpanEvent, b: SpanEvent): number => a.time.sec - b.time.sec || a.time.nano - b.time.nano;
-  return events.toSorted(later); // stable: equal times keep their order (span-events.2)
+  return events.toSorted(later); // stable: equal times keep their order
 }
 
 export function keptEvent(event: SpanEvent): JsonObject {

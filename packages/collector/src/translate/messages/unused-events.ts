@@ -1,5 +1,5 @@
 // Unused events: content that a span has in events and in attributes. The fields of the run take one of them.
-// Invariant unused-events.1: an event that no field took stays in `events`, unless the run has the same text.
+// Invariant: an event that no field took stays in `events`, unless the run has the same text.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue, SpanEvent } from "../../otlp/span.ts";
 import { toJson } from "../attributes/plain-values.ts";
@@ -16,7 +16,6 @@ export function markUsed<R>(
   return result;
 }
 
-/** unused-events.1. */
 export function unusedEvents(eventContent: SpanEventContent, inputs: string, outputs: string): readonly JsonObject[] {
   const left = eventContent.partEvents.filter(([part]) => !eventContent.used.has(part));
   if (left.length === 0) return [];
@@ -30,7 +29,7 @@ const NO_CONTENT = /^(?:gen_ai\.system|gen_ai\.provider\.name|event\.name|gen_ai
 const PLACE = /^(?:index|role|message\.role)$/;
 const ROLE = /^(?:system|developer|user|assistant|model|tool)$/;
 
-/** The other attributes of an event with details complete the span's own (span-events.3). */
+/** The other attributes of an event with details complete the span's own. */
 function listContent({ attributes: { keys, values }, name }: SpanEvent): readonly AttributeValue[] {
   return values.filter((value, at) => {
     const key = keys[at] ?? "";

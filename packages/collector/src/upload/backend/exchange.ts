@@ -1,5 +1,4 @@
-// Exchange: one request to the backend and its whole reply. Rules: backend/http.1, backend/http.2, backend/http.5
-// (http.ts).
+// Exchange: one request to the backend and its whole reply. Rules: http.ts.
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -75,7 +74,7 @@ export function exchange(line: BackendLine, asked: BackendRequest): Promise<Repl
     } catch (error) {
       return reject(error instanceof Error ? error : new Error("the request cannot be made"));
     }
-    cancelTimer = line.clock.after(timeoutMs, () => fail(new Error(`no reply within ${timeoutMs} ms`))); // backend/http.2
+    cancelTimer = line.clock.after(timeoutMs, () => fail(new Error(`no reply within ${timeoutMs} ms`)));
     request.once("error", fail);
     request.once("response", (response) => {
       const whole = (bytes: Buffer): void => {
@@ -100,7 +99,7 @@ function readReply(response: IncomingMessage, { fail, isCut, resolve }: ReplyEnd
     else if (isCut) {
       resolve(Buffer.concat(chunks));
       response.destroy();
-    } else fail(new Error(`the reply is larger than ${REPLY_BYTES_MAX} bytes`)); // backend/http.2
+    } else fail(new Error(`the reply is larger than ${REPLY_BYTES_MAX} bytes`));
   });
   response.once("aborted", () => fail(new Error("the reply was cut off")));
   response.once("error", fail);

@@ -1,9 +1,9 @@
 // HTTP adapter of the Backend port, on node's own client.
 // Invariants:
-//   backend/http.1. It follows no redirect: a key goes to the configured address or nowhere.
-//   backend/http.2. A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, regardless of the backend.
-//   backend/http.3. A key appears in the request's headers only: never in a reason, never in an error.
-//   backend/http.4. `limits()` never waits.
+//   - It follows no redirect: a key goes to the configured address or nowhere.
+//   - A reply costs at most REPLY_BYTES_MAX of memory and `timeoutMs` of time, regardless of the backend.
+//   - A key appears in the request's headers only: never in a reason, never in an error.
+//   - `limits()` never waits.
 //   backend/http.5. A reply counts only after the whole request, or after the connection has closed: then the body has
 //        no reader left.
 //   backend/http.6. The wait between attempts does not depend on our wall clock.
@@ -71,7 +71,7 @@ export function createHttpBackend(options: HttpBackendOptions, clock: Clock): Ht
     send: (body, signal) => send(state, body, signal),
     ask: () => ask(state),
     limits() {
-      refreshLimits(state); // backend/http.4
+      refreshLimits(state);
       return state.limits;
     },
     close() {
@@ -133,7 +133,7 @@ async function send(state: BackendState, body: Body, signal: AbortSignal): Promi
   } catch (error) {
     const code = error instanceof Error && "code" in error ? `${String(error.code)} ` : "";
     const reason = `${code}${error instanceof Error ? error.message : "the request failed"}`;
-    return { kind: "retry", reason: mask(reason, [body.tenant.apiKey]), afterMs: null }; // backend/http.3
+    return { kind: "retry", reason: mask(reason, [body.tenant.apiKey]), afterMs: null };
   }
 }
 
@@ -166,7 +166,7 @@ function batchRequest(body: Body): Form | null {
   };
 }
 
-/** The backend's message: shortened, on one line, with the key masked (backend/http.3). */
+/** The backend's message: shortened, on one line, with the key masked. */
 function formatDetail(text: string, apiKey: string): string {
   const masked = mask(text, [apiKey, JSON.stringify(apiKey).slice(1, -1)]); // masked first: the key may contain consecutive spaces
   return masked.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS_MAX);

@@ -1,5 +1,5 @@
 // Item: a pending interrupt in lists and pages. Pure.
-// Invariant item.1: thread and interrupt identify an item; a copied thread has the same interrupts.
+// Invariant: thread and interrupt identify an item; a copied thread has the same interrupts.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 
 /** The part of an item that an event carries: all but its value and its thread. */
@@ -18,7 +18,6 @@ export interface ListedItem extends ItemSummary {
   readonly answered?: { readonly by: string; readonly at: string; readonly run_id: string } | undefined;
 }
 
-/** item.1 */
 export function buildKey({ thread_id, id }: Pick<InboxItem, "thread_id" | "id">): string {
   return `${thread_id}/${id}`;
 }

@@ -1,6 +1,6 @@
 // Live: applies inbox events to the query cache as they arrive. One stream for the whole console.
 // Invariants:
-//   inbox/live.1. After a gap in the stream, every list reloads.
+//   - After a gap in the stream, every list reloads.
 //   - An answered or removed item stays marked in its lists until they reload: nothing vanishes under a
 //     cursor.
 //   inbox/live.3. A first load that overlaps an event repeats. A later one, which adds a page to those of its start or
@@ -40,7 +40,7 @@ export function useInboxLive(): void {
   useEffect(() => {
     const onEvent = (name: string, data: unknown): void => {
       if (name === "ready" || name === "reload") {
-        invalidate(queries, [INBOX]); // inbox/live.1
+        invalidate(queries, [INBOX]);
         void count();
         return;
       }

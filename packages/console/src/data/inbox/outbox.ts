@@ -1,10 +1,10 @@
 // Outbox: given answers, held for some seconds for undo and then sent.
 // Invariants:
-//   outbox.1. An answer takes effect once: a retry uses the same idempotency key.
-//   outbox.2. Leaving the page sends held answers, and repeats those on their way, whose calls the browser may cut off.
-//   outbox.3. An undone answer is never sent, and its item shows it again for a change.
-//   outbox.4. The browser asks before it leaves a page with answers that it could not send: failed ones, and more than
-//        a page may send as it closes.
+//   - An answer takes effect once: a retry uses the same idempotency key.
+//   - Leaving the page sends held answers, and repeats those on their way, whose calls the browser may cut off.
+//   - An undone answer is never sent, and its item shows it again for a change.
+//   - The browser asks before it leaves a page with answers that it could not send: failed ones, and more than a page
+//     may send as it closes.
 //   outbox.5. While an answer is held, `u` undoes it on every page.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Json } from "../../json/json.ts";
@@ -42,7 +42,7 @@ export function hasHeld(pendingAnswers: readonly PendingAnswer[]): boolean {
   return pendingAnswers.some(({ state }) => state === "held");
 }
 
-/** Undone answers by item, for its editor (outbox.3). */
+/** Undone answers by item, for its editor. */
 const undone = new Map<string, Json>();
 
 export function undoneAnswer(itemKey: string): Json | undefined {
@@ -95,7 +95,7 @@ export async function send(id: string, leaving = false): Promise<void> {
   if (pendingAnswer === undefined || pendingAnswer.state === "sending") return;
   change(id, { state: "sending" });
   try {
-    const results = await sendAnswers(pendingAnswer.answers, id, leaving); // outbox.1
+    const results = await sendAnswers(pendingAnswer.answers, id, leaving);
     drop(id);
     pendingAnswer.onResults(results);
   } catch (error) {
@@ -113,7 +113,7 @@ const buildItemKey = ({ thread_id, interrupt_id: id }: Answer): string => buildK
 export function undoAnswer(id?: string): PendingAnswer | null {
   const pendingAnswer = outbox.get().findLast((one) => (id === undefined ? one.state === "held" : one.id === id));
   if (pendingAnswer === undefined || pendingAnswer.state === "sending") return null;
-  clearTimeout(timers.get(pendingAnswer.id)); // outbox.3
+  clearTimeout(timers.get(pendingAnswer.id));
   timers.delete(pendingAnswer.id);
   for (const answer of pendingAnswer.answers) {
     if (answer.resume !== undefined) undone.set(buildItemKey(answer), answer.resume);
@@ -125,7 +125,7 @@ export function undoAnswer(id?: string): PendingAnswer | null {
 /** Browsers send at most 64 KiB of a page that closes; headers need the rest. */
 const LEAVING_BYTES_MAX = 60_000;
 
-/** outbox.2, outbox.4; call once, at start. */
+/** Call once, at start. */
 export function sendOnLeave(): void {
   window.addEventListener("beforeunload", (event) => {
     if (isAtRisk(outbox.get())) event.preventDefault();
@@ -133,12 +133,11 @@ export function sendOnLeave(): void {
   window.addEventListener("pagehide", () => {
     for (const { id, state, answers } of outbox.get()) {
       if (state === "held") void send(id, true);
-      else if (state === "sending") void sendAnswers(answers, id, true).catch(() => undefined); // outbox.1
+      else if (state === "sending") void sendAnswers(answers, id, true).catch(() => undefined);
     }
   });
 }
 
-/** outbox.4 */
 function isAtRisk(pendingAnswers: readonly PendingAnswer[]): boolean {
   if (pendingAnswers.some(({ state }) => state === "failed")) return true;
   const texts = pendingAnswers.map(({ answers }) => JSON.stringify(answersBody(answers)));

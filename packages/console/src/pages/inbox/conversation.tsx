@@ -1,7 +1,7 @@
 // Conversation: the last messages of the thread, as context for the answer. Loads when expanded.
 // Invariants:
-//   inbox/conversation.1. The content below it appears once the conversation has its height, and then stays: messages
-//        that arrive late do not move a button under the pointer.
+//   - The content below it appears once the conversation has its height, and then stays: messages that arrive late do
+//     not move a button under the pointer.
 import { useEffect, useState, type ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
@@ -28,7 +28,7 @@ export function Conversation({
   const [isSettled, setSettled] = useState(!open);
   const hasEnded = data !== undefined || error !== null || !open;
   useEffect(() => {
-    if (hasEnded) setSettled(true); // inbox/conversation.1
+    if (hasEnded) setSettled(true);
   }, [hasEnded]);
   const below = isSettled || hasEnded ? children : null;
   const panels =

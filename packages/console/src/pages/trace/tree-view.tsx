@@ -1,7 +1,7 @@
 // Tree view: one virtual list of spans, with folding, search by name, and the keyboard navigation of a tree.
 // Invariants:
 //   - Only visible rows are in the DOM, however many spans exist.
-//   tree-view.2. The selected span is always visible: its ancestors unfold.
+//   - The selected span is always visible: its ancestors unfold.
 import { useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Button } from "../../ui/controls.tsx";
 import { count } from "../../ui/format.ts";
@@ -108,7 +108,7 @@ function useTreeWalk({ tree, chosen, onChoose }: SpanViewProps): TreeWalk {
   const folded = useMemo(
     () =>
       above.some((id) => wantFolded.has(id))
-        ? new Set([...wantFolded].filter((id) => !above.includes(id))) // tree-view.2
+        ? new Set([...wantFolded].filter((id) => !above.includes(id)))
         : wantFolded,
     [wantFolded, above],
   );

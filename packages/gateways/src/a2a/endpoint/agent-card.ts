@@ -1,7 +1,7 @@
 // Agent card: an assistant as other agents see it.
 // Invariants:
-//   agent-card.1. A caller without credentials learns how to authenticate, and nothing else: the card is the same for
-//     every assistant, also for one that does not exist.
+//   - A caller without credentials learns how to authenticate, and nothing else: the card is the same for every
+//     assistant, also for one that does not exist.
 import type { AgentCard, AgentExtension, AgentInterface, AgentSkill } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
@@ -37,7 +37,7 @@ const SCHEMAS = "urn:holdpoint:schemas:1";
 const MODES = ["text/plain", "application/json"];
 const INPUT_MODES = [...MODES, "image/*", "audio/*", "video/*", "application/*"];
 
-/** @param name of the assistant in its address; null for the card that everybody may read (agent-card.1) */
+/** @param name of the assistant in its address; null for the card that everybody may read */
 export function agentCard(source: CardSource, name: string, assistant: Assistant | null): AgentCard {
   const title = assistant?.name ?? "Agent";
   const description =

@@ -1,7 +1,6 @@
 // Endpoint: one HTTP request to `/a2a/{assistant_id}`, or for a card.
 // Invariants:
-//   a2a/endpoint.1. A refusal that concerns the rights of the caller has its HTTP status; other errors are 200, as
-//     JSON-RPC has them.
+//   - A refusal that concerns the rights of the caller has its HTTP status; other errors are 200, as JSON-RPC has them.
 import { formatSSEErrorEvent, formatSSEEvent } from "@a2a-js/sdk";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -69,7 +68,7 @@ async function post(
     const texts = encodeTexts(replied, rpc, options.onError);
     return { status: 200, headers: SSE_HEADERS, body: withHeartbeats(texts, options.clock, { everyMs: HEARTBEAT_MS }) };
   }
-  const status = replied.error === undefined ? 200 : (noted.refusal?.status ?? 200); // a2a/endpoint.1
+  const status = replied.error === undefined ? 200 : (noted.refusal?.status ?? 200);
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(replied) };
 }
 

@@ -1,7 +1,7 @@
 // RPC: one call of JSON-RPC in version 1.0 or 0.3, through the transports of the SDK. Version 0.3 stays because the
 // documentation of LangGraph's Agent Server has only its methods (`message/send`, `message/stream`, `tasks/get`).
 // Invariants:
-//   rpc.1. The method decides about the version, where the request names none: each version has names of its own.
+//   - The method decides about the version, where the request names none: each version has names of its own.
 import { isLegacyJsonRpcMethod } from "@a2a-js/sdk/compat/v0_3";
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import {
@@ -29,7 +29,6 @@ export interface Rpc {
 const LEGACY = "0.3";
 const CURRENT = "1.0";
 
-/** rpc.1. */
 export function parseRpc(body: Json | undefined, version: string | null): Rpc {
   const request = isJsonObject(body) ? body : {};
   const isLegacy = version === null ? isLegacyJsonRpcMethod(request["method"]) : version === LEGACY;

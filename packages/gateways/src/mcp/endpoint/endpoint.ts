@@ -1,8 +1,8 @@
 // Endpoint: one HTTP request to `/mcp`. Requests of revision 2026-07-28 are complete in themselves; those of 2025 get a
 // session id that carries the client's facts, so that no session is stored.
 // Invariants:
-//   endpoint.1. A reply to an elicitation request answers its interrupt in whichever process it arrives, if the server
-//        has sent that request to this caller.
+//   - A reply to an elicitation request answers its interrupt in whichever process it arrives, if the server has sent
+//     that request to this caller.
 import { createMcpHandler, type ServerEventBus } from "@modelcontextprotocol/server";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
@@ -133,7 +133,6 @@ function isReply(message: JsonObject): boolean {
   return "id" in message && !("method" in message) && ("result" in message || "error" in message);
 }
 
-/** endpoint.1. */
 async function takeReply(
   { api, asked }: Pick<EndpointRequest, "api" | "asked">,
   { id, result }: JsonObject,

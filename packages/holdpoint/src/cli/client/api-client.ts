@@ -1,9 +1,8 @@
 // Client: calls of a server's HTTP API. Every failure becomes one line with its remedy.
 // Invariants:
-//   api-client.1. The key goes into its header only: no message contains it.
+//   - The key goes into its header only: no message contains it.
 //   - No automatic retries: the caller decides, and learns the outcome of the first attempt.
-//   api-client.3. A server is called because an option, a variable or the data folder names it, never because it
-//        listens.
+//   - A server is called because an option, a variable or the data folder names it, never because it listens.
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { type Json, type JsonObject, isJsonObject, parseJson } from "@holdpoint/base/json/json.ts";
 import type { Cli } from "./command-context.ts";
@@ -49,7 +48,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 const TIMEOUT_MS = 30_000;
 
-/** Address of the agent server: an option, a variable, or the data folder's server (api-client.3). */
+/** Address of the agent server: an option, a variable, or the data folder's server. */
 export async function agentUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
   if (url !== undefined) return urlOption(url);
   const found = (await cli.config()).url ?? (await cli.localServer())?.url;
@@ -103,7 +102,7 @@ async function openClient(cli: Cli, options: ServerOptions, server: Omit<Server,
 async function readApiKey(cli: Cli, options: ServerOptions): Promise<string | null> {
   const { apiKey = (await cli.config()).apiKey } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
-    throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage); // api-client.1
+    throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage);
   return apiKey;
 }
 

@@ -1,7 +1,7 @@
 // Id resolution: a typed id prefix → the matching object.
 // Invariants:
-//   resolve-id.1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
-//   resolve-id.2. The search covers at most LISTED_MAX objects; beyond that, use the full id.
+//   - An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
+//   - The search covers at most LISTED_MAX objects; beyond that, use the full id.
 import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
@@ -156,7 +156,7 @@ interface Listing {
 
 const NAMED_MAX = 5;
 
-/** resolve-id.1. @throws {CliError} */
+/** @throws {CliError} */
 export function only<T>(
   matching: readonly T[],
   word: string,
@@ -165,7 +165,7 @@ export function only<T>(
 ): T {
   const [one, ...others] = matching;
   if (one === undefined) {
-    const whole = listed < LISTED_MAX ? "" : ` among ${listed}; use the full id`; // resolve-id.2
+    const whole = listed < LISTED_MAX ? "" : ` among ${listed}; use the full id`;
     throw new CliError(`no ${what} has an id starting with "${word}"${whole}: see ${list}`);
   }
   if (others.length === 0) return one;

@@ -1,9 +1,9 @@
 // API: `holdpoint api METHOD PATH`: one call of the server's HTTP API, with the server and the key of every command.
 // Invariants:
-//   api.1. Without a method, a call is a GET; with fields or a body it is a POST.
-//   api.2. Fields are the body. Beside a body of its own, and in a GET or HEAD, they are the query.
-//   api.3. A refusal prints the body as the API gives it, its sentence on the error output, and exits with 1.
-//   api.4. With --paginate every page is read: by the cursor of the reply, or by its X-Pagination-Next.
+//   - Without a method, a call is a GET; with fields or a body it is a POST.
+//   - Fields are the body. Beside a body of its own, and in a GET or HEAD, they are the query.
+//   - A refusal prints the body as the API gives it, its sentence on the error output, and exits with 1.
+//   - With --paginate every page is read: by the cursor of the reply, or by its X-Pagination-Next.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";
 import { agentClient, type Client, type ServerOptions } from "../client/api-client.ts";
@@ -45,7 +45,7 @@ export async function callApi(cli: Cli, words: readonly string[], options: ApiOp
   return EXIT.done;
 }
 
-/** api.1, api.2. @throws {CliError} */
+/** @throws {CliError} */
 async function readCall(cli: Cli, words: readonly string[], options: ApiOptions): Promise<Call> {
   if (words.length > 2) throw new CliError("too many arguments: a method and a path", EXIT.usage);
   const [given, path] = words.length > 1 ? [words[0], words[1] ?? ""] : [options.method, words[0] ?? ""];
@@ -103,7 +103,6 @@ async function printText({ terminal }: Cli, { body }: Response): Promise<ExitCod
   return EXIT.done;
 }
 
-/** api.3. */
 async function printRefusal(cli: Cli, reply: Response): Promise<ExitCode> {
   const text = await reply.text();
   const body = isJson(reply) ? (JSON.parse(text) as Json) : null;
@@ -127,7 +126,6 @@ function readList(body: Json): readonly Json[] | null {
   return Array.isArray(items) ? (items as readonly Json[]) : null;
 }
 
-/** api.4. */
 async function printPages(
   cli: Cli,
   client: Client,

@@ -1,5 +1,5 @@
 // Audit: verify the hash chains of the audit trail.
-// Invariant audit.1: the exit code is 1 if an entry was changed, is missing, was added, or was deleted before its time.
+// Invariant: the exit code is 1 if an entry was changed, is missing, was added, or was deleted before its time.
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
@@ -37,7 +37,7 @@ export async function verifyAudit(cli: Cli, options: VerifyOptions): Promise<Exi
   const report: Report = await client.wait(`/audit/verify${query}`, "verifying the audit trail");
   if (options.json === true) printJson(cli.terminal, report);
   else cli.terminal.out(`${formatLines(cli, report).join("\n")}\n`);
-  return report.intact ? EXIT.done : EXIT.failed; // audit.1
+  return report.intact ? EXIT.done : EXIT.failed;
 }
 
 function formatLines({ terminal }: Cli, report: Report): readonly string[] {

@@ -1,8 +1,8 @@
 // Doctor: checks the requirements of a server and a collector on this machine, and prints remedies.
 // Invariants:
-//   doctor.1. Leaves nothing: creates no folder, starts no run, and deletes the one trace that it writes, into the local
-//        trace store.
-//   doctor.2. Every check prints a line; a check that throws counts as failed, and the others continue.
+//   - Leaves nothing: creates no folder, starts no run, and deletes the one trace that it writes, into the local trace
+//     store.
+//   - Every check prints a line; a check that throws counts as failed, and the others continue.
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, paint, withProgress, printJson } from "../output/print.ts";
@@ -35,7 +35,6 @@ function formatSummary(failures: number, warnings: number): string {
   return warnings === 0 ? "Everything is in order." : `No check failed; ${counted(warnings, "warning")}.`;
 }
 
-/** doctor.2. */
 async function attempt(run: () => Promise<readonly Seen[]>): Promise<readonly Seen[]> {
   try {
     return await run();

@@ -1,7 +1,7 @@
 // Inbox answers: a person's decisions → answers in the dialects of their interrupts → the result of each.
 // Invariants:
-//   inbox-answer.1. A command builds all its answers before it sends any: one invalid answer sends none.
-//   inbox-answer.2. Every answer prints a line; the exit code is 1 if one was refused.
+//   - A command builds all its answers before it sends any: one invalid answer sends none.
+//   - Every answer prints a line; the exit code is 1 if one was refused.
 import { type Built, type Decision, type Question, answerAll, buildAnswer } from "@holdpoint/api/dialects.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -112,7 +112,7 @@ function asksSomething({ program }: Cli, item: InboxItem): InboxItem {
 
 function answerOrThrow({ id }: InboxItem, built: Built): Json {
   if (built.ok) return built.value;
-  throw new CliError(`${id}: ${oneLine(built.reason)}`); // inbox-answer.1
+  throw new CliError(`${id}: ${oneLine(built.reason)}`);
 }
 
 async function answerItems(
@@ -138,7 +138,7 @@ async function answerItems(
   }
   const well =
     results.every(({ status }) => status !== "refused") && [...ends.values()].every(({ status }) => status !== "error");
-  return well ? EXIT.done : EXIT.failed; // inbox-answer.2
+  return well ? EXIT.done : EXIT.failed;
 }
 
 interface End {

@@ -2,7 +2,7 @@
 // Invariants:
 //   - An item is decided only after it was shown, and again if another person changed it meanwhile: the
 //     answer goes through the same rules as `inbox approve`, `edit`, `reject` and `answer`.
-//   inbox-review.2. A dangerous action goes ahead only after its name was typed; an edit only after its changes were shown.
+//   - A dangerous action goes ahead only after its name was typed; an edit only after its changes were shown.
 import { agentClient, type ServerOptions } from "../client/api-client.ts";
 import type { InboxItem } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -88,7 +88,7 @@ async function take(
   const place = `${item.thread_id}/${item.id}`;
   const answering: AnswerOptions = options;
   try {
-    if ((word === "approve" || word === "edit") && !(await isMeant(item, ask))) return "again"; // inbox-review.2
+    if ((word === "approve" || word === "edit") && !(await isMeant(item, ask))) return "again";
     if (word === "approve") {
       await approve(cli, [place], answering);
       return "next";

@@ -1,5 +1,5 @@
 // Input: values of the command line that several commands take, and the confirmation of irreversible ones.
-// Invariant input.1: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
+// Invariant: an irreversible command asks for confirmation on a terminal, and requires --yes elsewhere.
 import { type Json, type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
 import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
@@ -41,7 +41,7 @@ export interface Confirmed {
   readonly yes?: boolean;
 }
 
-/** input.1. @throws {CliError} */
+/** @throws {CliError} */
 export async function confirm({ terminal }: Cli, question: string, { yes }: Confirmed): Promise<void> {
   if (yes === true) return;
   if (terminal.ask === null) throw new CliError("this is irreversible: confirm with --yes", EXIT.usage);

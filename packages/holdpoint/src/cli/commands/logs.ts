@@ -1,5 +1,5 @@
 // Logs: the events of a run as they arrive; of a run whose events are gone, the steps that its thread keeps.
-// Invariant logs.1: every line is an event, {event, data} with --json: a step is one of the stream mode `checkpoints`.
+// Invariant: every line is an event, {event, data} with --json: a step is one of the stream mode `checkpoints`.
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Run, State } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -71,7 +71,7 @@ async function printSteps(
 ): Promise<void> {
   const states: readonly State[] = await client.get(`/threads/${thread}/history`, { limit: STEPS_MAX });
   for (const state of states.filter(({ metadata }) => metadata["run_id"] === run.run_id).toReversed()) {
-    if (json === true) cli.terminal.out(`${jsonText({ event: "checkpoints", data: state })}\n`); // logs.1
+    if (json === true) cli.terminal.out(`${jsonText({ event: "checkpoints", data: state })}\n`);
     else cli.terminal.out(`${describeStep(cli, state)}\n`);
   }
 }

@@ -1,7 +1,7 @@
 // New: a runnable project from the template.
 // Invariants:
-//   new.1. Writes only to an empty or absent folder: never replaces an existing file.
-//   new.2. The project's dependencies have the versions that this Holdpoint is tested with.
+//   - Writes only to an empty or absent folder: never replaces an existing file.
+//   - The project's dependencies have the versions that this Holdpoint is tested with.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
@@ -38,7 +38,7 @@ export async function makeProject(
     const text = readFileSync(join(template.folder, file), "utf8");
     const path = join(target, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, file === "package.json" ? packageText(text, basename(target), template) : text, { flag: "wx" }); // new.1
+    writeFileSync(path, file === "package.json" ? packageText(text, basename(target), template) : text, { flag: "wx" });
     made.push(name);
   }
   if (options.json === true) printJson(terminal, { folder: target, files: made });
@@ -61,7 +61,7 @@ function checkEmpty(target: string, folder: string): void {
     if ((error as { readonly code?: string }).code === "ENOENT") return;
     throw new CliError(`${folder} is not a readable folder: choose another one`);
   }
-  if (there.length > 0) throw new CliError(`${folder} is not empty: choose a new or empty folder`); // new.1
+  if (there.length > 0) throw new CliError(`${folder} is not empty: choose a new or empty folder`);
 }
 
 function packageText(text: string, folder: string, { own, versions }: Template): string {
@@ -74,7 +74,7 @@ function packageText(text: string, folder: string, { own, versions }: Template):
   const dependencies = Object.fromEntries(
     Object.entries(template.dependencies).map(([one, wanted]) => [
       one,
-      one === "holdpoint" ? own.dependency : (versions[one] ?? wanted), // new.2
+      one === "holdpoint" ? own.dependency : (versions[one] ?? wanted),
     ]),
   );
   return `${JSON.stringify({ ...template, name, dependencies }, null, 2)}\n`;

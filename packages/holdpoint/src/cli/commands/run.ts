@@ -1,9 +1,9 @@
 // Run: starts a run, prints its events as they arrive, and shows the pause with the commands that answer it.
 // Invariants:
-//   run.1. A pause is a success: the run is stored and continues after the answer. A failed run is not.
-//   run.2. With --json each event is one line, and the last line names the thread, its status and its pending items.
-//   run.3. The error of a run names the file and the line of the project that failed.
-//   run.4. The run creates its thread, so that a rejected run leaves none.
+//   - A pause is a success: the run is stored and continues after the answer. A failed run is not.
+//   - With --json each event is one line, and the last line names the thread, its status and its pending items.
+//   - The error of a run names the file and the line of the project that failed.
+//   - The run creates its thread, so that a rejected run leaves none.
 import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { randomUUID } from "node:crypto";
 import { type Json, isJsonObject } from "@holdpoint/base/json/json.ts";
@@ -46,12 +46,12 @@ export async function runAssistant(cli: Cli, assistant: string, options: RunOpti
     print(event);
   }
   if (failed && runId !== null && options.json !== true)
-    for (const frame of await ownFrames(client, `/threads/${id}/runs/${runId}`)) cli.terminal.out(`${frame}\n`); // run.3
+    for (const frame of await ownFrames(client, `/threads/${id}/runs/${runId}`)) cli.terminal.out(`${frame}\n`);
   const { status }: { readonly status: string } = await client.get(`/threads/${id}`);
   const items = await inboxItems(client, { thread_id: id }, ITEMS_MAX);
-  if (options.json === true) cli.terminal.out(`${jsonText({ thread_id: id, status, items })}\n`); // run.2
+  if (options.json === true) cli.terminal.out(`${jsonText({ thread_id: id, status, items })}\n`);
   else cli.terminal.out(describeEnd(cli, id, status, items));
-  return failed || status === "error" ? EXIT.failed : EXIT.done; // run.1
+  return failed || status === "error" ? EXIT.failed : EXIT.done;
 }
 
 async function buildBody(cli: Cli, assistant: string, options: RunOptions): Promise<object> {
@@ -67,7 +67,7 @@ async function buildBody(cli: Cli, assistant: string, options: RunOptions): Prom
         : await jsonOption(cli, "--input", input);
   return {
     assistant_id: assistant,
-    if_not_exists: "create", // run.4
+    if_not_exists: "create",
     input: given,
     stream_mode: options.stream === "messages" ? "messages-tuple" : options.stream,
     ...(onPaused === undefined ? {} : { on_paused: onPaused }),
@@ -96,7 +96,7 @@ async function ownFrames(client: Client, path: string): Promise<readonly string[
 
 /** Text of messages is printed as it arrives; every other event is a line. */
 export function createPrinter({ terminal }: Cli, json: boolean): (event: StreamEvent) => void {
-  if (json) return ({ event, data }) => terminal.out(`${jsonText({ event, data })}\n`); // run.2
+  if (json) return ({ event, data }) => terminal.out(`${jsonText({ event, data })}\n`);
   let inText = false;
   const line = (text: string): void => {
     terminal.out(`${inText ? "\n" : ""}${text}\n`);

@@ -160,7 +160,7 @@ export async function cancelRuns(
   const { client, id } = await named(cli, word, options);
   const active = await activeRuns(client, id, run?.toLowerCase() ?? "");
   const list = `${client.program} threads show ${shortId(id)}`;
-  if (run !== undefined && active.length > 1) only(active, run, String, { what: "active run", list, listed: 0 }); // resolve-id.1
+  if (run !== undefined && active.length > 1) only(active, run, String, { what: "active run", list, listed: 0 });
   const action = options.rollback === true ? "rollback" : "interrupt";
   if (active.length > 0) await client.post(`/runs/cancel?action=${action}`, { thread_id: id, run_ids: active });
   if (options.json === true) printJson(cli.terminal, { thread_id: id, cancelled: active });

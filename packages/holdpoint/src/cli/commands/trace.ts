@@ -1,5 +1,5 @@
 // Trace: lists traces of the local store, and shows one as a tree with timings.
-// Invariant trace.1: a tree shows every run of its trace, in store order, also with missing parents.
+// Invariant: a tree shows every run of its trace, in store order, also with missing parents.
 import { dollars, computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import { measureTrace } from "@holdpoint/api/traces/trace-times.ts";
 import type { SpanDetail, SpanSummary, TraceItem, TraceTree } from "@holdpoint/api/traces/traces.ts";
@@ -135,7 +135,7 @@ interface Branch {
   readonly rails: string;
 }
 
-/** trace.1: the depth is the number of segments of the dotted order. */
+/** The depth is the number of segments of the dotted order. */
 function buildBranches(runs: readonly SpanSummary[]): readonly Branch[] {
   const depths = runs.map(({ dotted_order: order }) => order.split(".").length - 1);
   const least = depths.reduce((lowest, depth) => Math.min(lowest, depth), Infinity);

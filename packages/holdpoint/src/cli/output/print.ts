@@ -1,8 +1,7 @@
 // Print: the output of a command, as text for people or as JSON for programs, and its progress.
 // Invariants:
-//   print.1. With --json the output is JSON only: one document, or one object per line for lists.
-//   print.2. An operation longer than PATIENCE_MS shows progress on an interactive error output, and clears it
-//        afterwards.
+//   - With --json the output is JSON only: one document, or one object per line for lists.
+//   - An operation longer than PATIENCE_MS shows progress on an interactive error output, and clears it afterwards.
 import { styleText } from "node:util";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { type Column, formatTable } from "./table.ts";
@@ -22,7 +21,7 @@ export function paint({ colour }: Terminal, style: Style, text: string): string 
   return colour ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** A list: a table, or one JSON object per line (print.1). */
+/** A list: a table, or one JSON object per line. */
 export function printList<Row>(
   { columns, ...terminal }: Terminal,
   rows: readonly Row[],
@@ -58,7 +57,6 @@ export function printJson({ out }: Terminal, value: unknown): void {
 /** Delay before people expect a sign of progress. */
 const PATIENCE_MS = 1000;
 
-/** print.2. */
 export async function withProgress<T>(
   { terminal, clock }: { readonly terminal: Terminal; readonly clock: Clock },
   what: string,

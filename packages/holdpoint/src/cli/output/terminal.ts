@@ -1,7 +1,7 @@
 // Terminal: the streams of a process, for CLI commands.
 // Invariants:
-//   terminal.1. If the reader closes the output early (`| head`), the process ends quietly.
-//   terminal.2. Colours only on a terminal or with FORCE_COLOR, and never with NO_COLOR or FORCE_COLOR=0.
+//   - If the reader closes the output early (`| head`), the process ends quietly.
+//   - Colours only on a terminal or with FORCE_COLOR, and never with NO_COLOR or FORCE_COLOR=0.
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { createOutput, type Output } from "./output.ts";
@@ -28,7 +28,7 @@ export function createTerminal(
   output: Output = createOutput((text) => void stdout.write(text)),
 ): Terminal {
   const onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code === "EPIPE") end(); // terminal.1
+    if (error.code === "EPIPE") end();
     else throw error;
   };
   stdout.on("error", onError);
@@ -51,7 +51,7 @@ export function createTerminal(
     out: output.write,
     err: (chunk) => void stderr.write(chunk),
     columns: columns === null ? null : Math.max(COLUMNS_LEAST, columns),
-    colour: (stdout.isTTY === true || isSet(FORCE_COLOR)) && !isOff, // terminal.2
+    colour: (stdout.isTTY === true || isSet(FORCE_COLOR)) && !isOff,
     watched: stderr.isTTY === true,
     readInput: () => text(stdin),
     ask: stdin.isTTY === true && stderr.isTTY === true ? ask : null,

@@ -1,7 +1,7 @@
 // Ask: a request to a person, ready for `interrupt()` of the project's own LangGraph.
 // Rules:
-//   ask.1. The check runs inside interrupt(), before LangGraph stores the answer: after an answer that does not match,
-//        the interrupt can be answered again.
+//   - The check runs inside interrupt(), before LangGraph stores the answer: after an answer that does not match, the
+//     interrupt can be answered again.
 import * as z from "zod";
 import type { JsonSchema, Parsed } from "./answer-schema.ts";
 
@@ -45,7 +45,7 @@ export function buildAsk<Answer>(
   };
 }
 
-/** A Zod schema that passes an answer on as it is, or refuses it; for clients it is the JSON Schema (ask.1). */
+/** A Zod schema that passes an answer on as it is, or refuses it; for clients it is the JSON Schema. */
 function gate(json: JsonSchema, parse: (answer: unknown) => Parsed<unknown>): z.ZodType {
   const error = ({ input }: { readonly input?: unknown }): string => {
     const result = parse(input);

@@ -1,7 +1,7 @@
 // Answer places: the answers of the places of one attempt, and their rows. LangGraph saves the answers of a task; those
 // of its tool calls, and what each answer showed, are in rows beside the task's own, under the id of their place.
 // Invariants:
-//   answer-places.1. LangGraph never reads these rows.
+//   - LangGraph never reads these rows.
 //   - They are written when the task writes: an answer is used when its task has ended, or asks again.
 import type { CarriedAnswer } from "../../model/model.ts";
 import { type ShownPayload, describePayload, isAlike } from "../../model/payload/shown-payload.ts";

@@ -2,7 +2,7 @@
 // for such a channel; elsewhere its value is the nearest earlier snapshot plus all writes since.
 // Invariants:
 //   - Reading the history changes no state of the run's own checkpoints.
-//   delta-history.2. A read goes back to the snapshot and no further, and a cycle of ancestors ends it.
+//   - A read goes back to the snapshot and no further, and a cycle of ancestors ends it.
 import type { Fingerprint } from "../../model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../ports/ports.ts";
 import type { Codec } from "./codec/value-codec.ts";
@@ -35,7 +35,6 @@ export async function deltaHistory(
     const line = await read(next, PAGE);
     next = line.length < PAGE ? null : (line.at(-1)?.checkpoint.parentId ?? null);
     for (const stored of line) {
-      // delta-history.2
       if (open.size === 0 || seen.has(stored.checkpoint.checkpointId)) return Object.fromEntries(ordered(histories));
       seen.add(stored.checkpoint.checkpointId);
       for (const write of decodeWrites(stored, codec).toReversed())
@@ -44,7 +43,7 @@ export async function deltaHistory(
         const value = stored.values.get(channel);
         if (value === undefined) continue;
         histories.set(channel, { writes: found.get(channel)?.writes ?? [], seed: codec.decode(value) });
-        open.delete(channel); // delta-history.2
+        open.delete(channel);
       }
     }
   }

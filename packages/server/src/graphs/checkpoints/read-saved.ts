@@ -41,7 +41,7 @@ export async function* listTuples(
   const first: unknown = options?.before?.configurable?.["checkpoint_id"];
   let before = typeof first === "string" ? first : null;
   for (let left = options?.limit ?? Infinity; left > 0;) {
-    const limit = Math.min(left, LIST_STEP); // run-checkpointer.6
+    const limit = Math.min(left, LIST_STEP);
     const metadata = (options?.filter as JsonObject | undefined) ?? null;
     const page = { ns, before, limit, metadata };
     const rows = await read((tx) => tx.checkpoints(threadId, page));
@@ -90,7 +90,7 @@ function toTuple(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
   const saved = dropAnswers(decodeWrites(stored, codec), answersKept);
   state.pending.checkpointRead(ns, checkpoint, metadata as CheckpointKind, saved);
   state.options.places?.read(saved);
-  const own = saved.filter(([taskId]) => !isPlaceRow(taskId)); // answer-places.1
+  const own = saved.filter(([taskId]) => !isPlaceRow(taskId));
   const keeps = state.options.keepsResults && !state.forgetsResults && ns === "" && isBeforeInput(state);
   const tasks = new Set(stored.writes.flatMap(({ taskId, taskPath }) => (taskPath === "" ? [] : taskId)));
   const pendingWrites = keeps ? keepResults(own, tasks) : own;

@@ -8,17 +8,16 @@
 //   read-saved.ts     rows as the library reads them
 //   codec/            values as texts
 // Invariants:
-//   run-checkpointer.1. put and putWrites never reject: a value that cannot be stored is reported once and ends only
-//        this run.
-//   run-checkpointer.2. A put encodes its values at once, so later changes by a node are not in the checkpoint.
+//   - put and putWrites never reject: a value that cannot be stored is reported once and ends only this run.
+//   - A put encodes its values at once, so later changes by a node are not in the checkpoint. A long value is encoded in
+//     slices of the event loop, and LangGraph delays the next superstep until it is done: only a branch that runs in
+//     parallel can change it.
 //   run-checkpointer.3. Special writes (error, interrupt, resume) replace their kind, others keep their first value, as
 //        in LangGraph.
 //   run-checkpointer.4. A read sees this run's own writes.
 //   - Writes come back in the order in which LangGraph applies them, regardless of the storing run
 //     (decode-checkpoint.ts).
-//   run-checkpointer.6. A list reads LIST_STEP checkpoints at a time, on demand.
-//   - Exception to run-checkpointer.2: a long value is encoded in slices of the event loop, and
-//     LangGraph delays the next superstep until it is done. Only a branch that runs in parallel can change it.
+//   - A list reads LIST_STEP checkpoints at a time, on demand.
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import type { WriteSet } from "../../model/model.ts";
@@ -111,7 +110,7 @@ function checkpointerOver(state: SaverState): BaseCheckpointSaver {
   return new Checkpointer();
 }
 
-/** Runs a put, then reports the write; a failure ends the run (run-checkpointer.1). */
+/** Runs a put, then reports the write; a failure ends the run. */
 function guarded(state: SaverState, put: () => void): Promise<void> | undefined {
   if (state.failed) return undefined;
   try {

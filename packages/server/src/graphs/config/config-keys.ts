@@ -1,8 +1,8 @@
 // Config keys: every key of langgraph.json without effect here → the reason, and the replacement.
 // Rules:
 //   - A key for building an image, or for Python, has no effect, and a warning names its replacement.
-//   config-keys.2. A key whose loss would weaken a promise of the deployment stops the server.
-//   config-keys.3. A mistyped key names the known one that it resembles.
+//   - A key whose loss would weaken a promise of the deployment stops the server.
+//   - A mistyped key names the known one that it resembles.
 import { nearestName } from "./nearest-name.ts";
 
 /** Present in every project, and without meaning for a server that runs on an installed Node and packages. */
@@ -40,12 +40,11 @@ export function keyRemark(key: string, value: unknown, handled: ReadonlySet<stri
 
 /** @param section with its dot: `http.` */
 export function unknownKey(section: string, key: string, known: Iterable<string>): string {
-  const meant = nearestName(key, known); // config-keys.3
+  const meant = nearestName(key, known);
   const hint = meant === null ? "" : `: did you mean "${section}${meant}"?`;
   return `"${section}${key}" is not a known key and has no effect${hint}`;
 }
 
-/** config-keys.2. */
 export function keyRefusal(key: string, value: unknown): string | null {
   const why = REFUSED[key];
   return why === undefined || isEmpty(value) ? null : `${key}: ${why}`;

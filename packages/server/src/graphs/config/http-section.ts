@@ -31,7 +31,7 @@ export const HTTP_SECTION = z.looseObject({
     .refine((text) => text === "" || text === "/" || PREFIX.test(text), 'is not of the form "/path"')
     .nullish(),
   ...Object.fromEntries(DISABLED.map((name) => [`disable_${name}`, z.boolean().nullish()] as const)),
-  // its loss would send headers that the deployment excludes (config-keys.2)
+  // its loss would send headers that the deployment excludes
   disable_webhooks: z
     .literal(false, 'this server cannot disable webhooks: limit their receivers in "webhooks.url.allowed_domains"')
     .nullish(),

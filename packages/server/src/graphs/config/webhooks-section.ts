@@ -1,9 +1,9 @@
 // Webhooks section of langgraph.json → allowed destinations and headers of webhooks.
 // Invariants:
-//   webhooks-section.1. A destination needs a key that allows it.
-//   webhooks-section.2. A header may use only variables meant for webhooks: their names begin with `env_prefix`.
-//   webhooks-section.3. Headers may hold secrets, and callers choose addresses: headers go to `header_domains`, else to
-//        the names of `url.allowed_domains`, and without either to no destination.
+//   - A destination needs a key that allows it.
+//   - A header may use only variables meant for webhooks: their names begin with `env_prefix`.
+//   - Headers may hold secrets, and callers choose addresses: headers go to `header_domains`, else to the names of
+//     `url.allowed_domains`, and without either to no destination.
 import { BlockList, isIP } from "node:net";
 import * as z from "zod";
 import type { WebhookPolicy } from "../../ports/ports.ts";
@@ -41,12 +41,12 @@ export function webhookPolicy(
 ): WebhookPolicy {
   const { url = {}, headers = {}, header_domains: headerDomains, env_prefix: prefix = ENV_PREFIX } = section ?? {};
   return {
-    requireHttps: url.require_https ?? true, // webhooks-section.1
+    requireHttps: url.require_https ?? true,
     domains: url.allowed_domains ?? null,
     ports: url.allowed_ports ?? null,
     urlUnitsMax: url.max_url_length ?? URL_UNITS_MAX,
     networks: url.allowed_networks ?? [],
-    headerDomains: headerDomains ?? url.allowed_domains ?? [], // webhooks-section.3
+    headerDomains: headerDomains ?? url.allowed_domains ?? [],
     ownRoutes: url.disable_loopback !== true,
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), filled(name, value, prefix, env)]),
@@ -71,7 +71,6 @@ function filled(
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   return value.replaceAll(TEMPLATE, (_, name: string) => {
-    // webhooks-section.2
     if (!name.startsWith(prefix)) throw new Error(`headers.${header}: ${name} does not begin with ${prefix}`);
     const found = env[name];
     if (found === undefined) throw new Error(`headers.${header}: ${name} must be set and is not`);

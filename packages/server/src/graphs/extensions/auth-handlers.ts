@@ -7,7 +7,7 @@
 //        name; those of WIDER are the wider event unless a handler has their name.
 //   auth-handlers.3. A filter may contain only known conditions; with any other the call fails instead of returning
 //        more.
-//   auth-handlers.4. `authenticate` sees the path that routed the request.
+//   - `authenticate` sees the path that routed the request.
 import type { Access, AuthorizationQuery, AccessRequest } from "../../ports/ports.ts";
 import type { Caller, Condition } from "../../model/model.ts";
 import { ApiError, describeError, HandlerRefusal } from "@holdpoint/base/api-error.ts";
@@ -89,7 +89,7 @@ function webRequest({ method, url, headers }: AccessRequest): Request {
   const host = sent.get("host") ?? "localhost";
   const base = `http://${HOST.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"}`;
   const address = new URL(base + url); // as text: a path of "//elsewhere" is not another host
-  // auth-handlers.4: dot segments, fragments, and characters that only one of the two parsers escapes.
+  // dot segments, fragments, and characters that only one of the two parsers escapes.
   if (address.pathname !== url.split("?")[0]) throw new ApiError("not_found", "No route has this path.");
   return new Request(address, { method, headers: sent });
 }

@@ -1,14 +1,11 @@
 // Custom app: the app named by `http.app`, a Hono app or anything with `fetch`, and the requests it answers.
 // Invariants:
-//   extensions/custom-app.1. A route of a Hono app takes precedence over the server's.
-//   extensions/custom-app.2. Middleware of a Hono app runs for every request with a matching path, also around routes
-//        of the server.
-//   extensions/custom-app.3. A path without a route of the app gets the server's reply, including its 404: the app's
-//        own notFound never runs.
-//   extensions/custom-app.4. Any other object with `fetch` does not list its routes: it gets the requests without a
-//        route of the server.
-//   extensions/custom-app.5. A body that middleware has read with `json()` reaches the route of the server as that value,
-//        with the middleware's changes.
+//   - A route of a Hono app takes precedence over the server's.
+//   - Middleware of a Hono app runs for every request with a matching path, also around routes of the server.
+//   - A path without a route of the app gets the server's reply, including its 404: the app's own notFound never runs.
+//   - Any other object with `fetch` does not list its routes: it gets the requests without a route of the server.
+//   - A body that middleware has read with `json()` reaches the route of the server as that value, with the
+//     middleware's changes.
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { ExportPath } from "../config/export-path.ts";
@@ -66,7 +63,6 @@ export async function loadCustomApp(path: ExportPath, folder: string): Promise<L
   return isHonoLike(app) ? honoApp(app) : fetchingApp(app);
 }
 
-/** extensions/custom-app.4 */
 function fetchingApp(app: Fetching): LoadedApp {
   return {
     claim: () => "rest",
@@ -86,7 +82,7 @@ type Env = {
 
 /**
  * Mounted in an app of ours: it keeps its paths, its middleware order and its error handler, and
- * extensions/custom-app.3 holds.
+ * holds.
  */
 function honoApp(app: HonoLike): LoadedApp {
   const mounted = new Hono<Env>();
@@ -98,7 +94,7 @@ function honoApp(app: HonoLike): LoadedApp {
     const { req } = context;
     const changed = context.get(READ);
     const text = changed === undefined ? () => req.text() : async () => JSON.stringify(await changed);
-    const reply = await context.env[INNER].next(req.raw.bodyUsed ? text : null); // extensions/custom-app.3
+    const reply = await context.env[INNER].next(req.raw.bodyUsed ? text : null);
     return context.newResponse(reply.body, reply); // with headers from earlier middleware
   });
   return {
@@ -106,13 +102,13 @@ function honoApp(app: HonoLike): LoadedApp {
     claim(method, path) {
       const [found] = app.router.match(method === "HEAD" ? "GET" : method, path);
       const routes = found.map(([[, route]]) => route);
-      if (routes.some((route) => !isMiddleware(route))) return "first"; // extensions/custom-app.1
-      return routes.length > 0 ? "around" : "none"; // extensions/custom-app.2
+      if (routes.some((route) => !isMiddleware(route))) return "first";
+      return routes.length > 0 ? "around" : "none";
     },
   };
 }
 
-/** extensions/custom-app.5. Hono parses the body anew on each call. */
+/** Hono parses the body anew on each call. */
 const keepJson: MiddlewareHandler<Env> = async (context, next) => {
   const { req } = context;
   const parse = req.json.bind(req);

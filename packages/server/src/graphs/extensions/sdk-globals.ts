@@ -1,7 +1,7 @@
 // SDK globals: the values `@langchain/langgraph-sdk` reads from `globalThis` in code of the deployment inside a server.
 // Invariants:
-//   sdk-globals.1. `new Client()` without an address talks to this server, inside the process.
-//   sdk-globals.2. `getLogger()` writes into the server's log, with the node and the run of its caller.
+//   - `new Client()` without an address talks to this server, inside the process.
+//   - `getLogger()` writes into the server's log, with the node and the run of its caller.
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Library } from "../langgraph/library.ts";
 
@@ -29,8 +29,8 @@ export function registerSdkGlobals(library: Library, log: Log, prefix: string): 
     return bound(input, init);
   };
   const logger = createSdkLogger(library, log);
-  globals[FETCH] = fetch; // sdk-globals.1
-  globals[LOGGER] = logger; // sdk-globals.2
+  globals[FETCH] = fetch;
+  globals[LOGGER] = logger;
   globals[URL_NAME] = `http://localhost${prefix}`;
   return {
     bind: (given) => void (bound = given),

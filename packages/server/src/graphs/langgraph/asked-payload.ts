@@ -3,11 +3,11 @@
 // line when it loads (loading/source-hooks.ts), which puts this check around it. A copy that was loaded before stays as
 // it is: `node --import holdpoint/register` loads it in time.
 // Rules:
-//   asked-payload.1. Equal payloads match, in the order of their answers. Without one, payloads match that only differ
-//        in times, or in random texts that name nothing (shown-payload.2): the state has none of them, and no two
-//        questions of the node at the same time differ in them only.
-//   asked-payload.2. If none matches, the call asks anew, and no answer is handed over. The answers stay with the task
-//        if its questions come at the same time: another call may ask for them. Otherwise the question has moved.
+//   - Equal payloads match, in the order of their answers. Without one, payloads match that only differ in times, or in
+//     random texts that name nothing: the state has none of them, and no two questions of the node at the same time
+//     differ in them only.
+//   - If none matches, the call asks anew, and no answer is handed over. The answers stay with the task if its
+//     questions come at the same time: another call may ask for them. Otherwise the question has moved.
 import { isAlike } from "../../model/payload/shown-payload.ts";
 import {
   type Asking,
@@ -69,7 +69,7 @@ function askAtPlace(
     asking.open.push(value);
     const carried = places.findCarried(place)?.index ?? null;
     const isWaiting = carried !== null && !asking.usedNumbers.has(carried);
-    if (isWaiting && !places.concurrent.has(node)) places.moved(); // asked-payload.2
+    if (isWaiting && !places.concurrent.has(node)) places.moved();
     else if (answers.length > 0) send?.([["__resume__", answers]]);
   }
   const at = found ?? answers.length;
@@ -113,7 +113,7 @@ function randomNames(node: string): string {
   return `${node} `;
 }
 
-/** The position of the answer to this question; null if none fits (asked-payload.1). */
+/** The position of the answer to this question; null if none fits. */
 function findAnswer(task: TaskConfig, asking: Asking, value: unknown, node: string): number | null {
   const { places, pad, place } = task;
   const asked = places.describe(value);

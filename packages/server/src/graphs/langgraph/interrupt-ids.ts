@@ -4,7 +4,7 @@
 // Invariants:
 //   interrupt-ids.1. The first interrupt of a task has LangGraph's id in every version: the hash of the task's
 //        namespace.
-//   interrupt-ids.2. Interrupt n ≥ 1 has LangGraph's id if that is unique, else the hash of `<library id>:<n>`.
+//   - Interrupt n ≥ 1 has LangGraph's id if that is unique, else the hash of `<library id>:<n>`.
 //   - An id is 32 lower-case hex digits: LangGraph accepts exactly such keys in a map of answers.
 import { createXXHash128 } from "hash-wasm";
 import type { Library } from "./library.ts";
@@ -26,7 +26,6 @@ export async function createInterruptIds(library: Library): Promise<InterruptIds
   return {
     firstId: hash,
     isIdAt: (id, ns, index) => id === hash(areUnique && index > 0 ? `${ns}|${index}` : ns),
-    // interrupt-ids.2
     interruptId: (libraryId, index) => (index === 0 || areUnique ? libraryId : hash(`${libraryId}:${index}`)),
   };
 }

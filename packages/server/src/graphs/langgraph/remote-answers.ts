@@ -2,15 +2,15 @@
 // question is answered, which begins the remote thread anew. So the module that defines it gets one more line when it
 // loads (loading/source-hooks.ts), and the answer goes to the thread that asked.
 // Rules:
-//   remote-answers.1. A question of a RemoteGraph carries the thread and the graph that raised it. If that is called
-//        again in the same task, it gets the answers of this run, or continues its pause without one.
-//   remote-answers.2. An answer that the thread has taken already, from this run before a crash, is not sent again: the
-//        result of the run that took it counts.
-//   remote-answers.3. An answer that the other server refuses is refused here, with its reason. If the thread that
-//        asked is gone, the call begins anew, and asks again.
-//   remote-answers.4. Tasks of one run take turns at a thread (remote-turns.ts). If another task has asked there, a call
-//        leaves its task, as a question does, and is made again after the answer. A call that would wait for a pause of
-//        another run fails.
+//   - A question of a RemoteGraph carries the thread and the graph that raised it. If that is called again in the same
+//     task, it gets the answers of this run, or continues its pause without one.
+//   - An answer that the thread has taken already, from this run before a crash, is not sent again: the result of the
+//     run that took it counts.
+//   - An answer that the other server refuses is refused here, with its reason. If the thread that asked is gone, the
+//     call begins anew, and asks again.
+//   - Tasks of one run take turns at a thread (remote-turns.ts). If another task has asked there, a call leaves its
+//     task, as a question does, and is made again after the answer. A call that would wait for a pause of another run
+//     fails.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { type RemoteQuestion, leavesTask } from "./remote-turns.ts";
 import { type TaskConfig, readContextConfig, readTaskConfig, thrownPlace } from "./question-places.ts";
@@ -87,7 +87,7 @@ function sendRemoteAnswers(remoteGraph: RemoteClass): void {
   };
 }
 
-/** remote-answers.4. Its questions carry where they come from (remote-answers.1). */
+/** Its questions carry where they come from. */
 async function* takeTurn(
   { remote, task: { places, taskId }, thread }: Call,
   stream: () => AsyncGenerator,
@@ -140,7 +140,7 @@ async function* continued({ remote, threadId }: Call, payload: object): Streamed
     yield* runs.stream(threadId, remote.graphId, { ...payload, input: null });
   } catch (error) {
     if (readProblem(error).code !== "nothing_to_continue") throw error;
-    yield* runs.stream(threadId, remote.graphId, payload); // remote-answers.3
+    yield* runs.stream(threadId, remote.graphId, payload);
   }
 }
 
@@ -150,9 +150,9 @@ async function* answered({ remote, threadId }: Call, payload: object, resume: ob
     yield* runs.stream(threadId, remote.graphId, { ...payload, input: undefined, command: { resume } });
   } catch (error) {
     const { code, answered: wasAnswered } = readProblem(error);
-    if (wasAnswered?.same_value === true) yield resultEvent(await runs.join(threadId, wasAnswered.run_id)); // remote-answers.2
+    if (wasAnswered?.same_value === true) yield resultEvent(await runs.join(threadId, wasAnswered.run_id));
     else if (code === "interrupt_unknown" || (code === "no_pending_interrupt" && wasAnswered === undefined))
-      yield* runs.stream(threadId, remote.graphId, payload); // remote-answers.3
+      yield* runs.stream(threadId, remote.graphId, payload);
     else throw isRefusal(error) ? refusedAnswer(error) : error;
   }
 }

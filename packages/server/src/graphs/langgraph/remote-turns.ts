@@ -1,8 +1,8 @@
 // Remote turns: tasks of one run that call the same thread of another server. New input would give up the question of
 // another task there, and a queued run would wait for its answer, which nobody could give before this run pauses.
 // Rules:
-//   remote-turns.1. One task at a time calls a thread. A task that has asked there before this run comes first.
-//   remote-turns.2. While the question of another task is open there, a call leaves its task without one.
+//   - One task at a time calls a thread. A task that has asked there before this run comes first.
+//   - While the question of another task is open there, a call leaves its task without one.
 
 /** An interrupt as it is stored with its task. */
 export interface RemoteQuestion {
@@ -17,7 +17,7 @@ export interface Turn {
 }
 
 export interface RemoteTurns {
-  /** @returns null while a question of another task is open on the thread (remote-turns.2) */
+  /** @returns null while a question of another task is open on the thread */
   enter(thread: string, taskId: string): Promise<Turn | null>;
   /** This task has asked on the thread, and runs again. */
   expect(thread: string, taskId: string): void;
@@ -52,7 +52,7 @@ export function createRemoteTurns(): RemoteTurns {
       const hasOther = (ids: Iterable<string>): boolean => [...ids].some((id) => id !== taskId);
       const isBehind = (): boolean =>
         hasOther(inside.map((one) => one.taskId)) || (!expected.has(taskId) && hasOther(expected));
-      while (!hasOther(asking) && isBehind()) await new Promise<void>((look) => waiting.push(look)); // remote-turns.1
+      while (!hasOther(asking) && isBehind()) await new Promise<void>((look) => waiting.push(look));
       if (hasOther(asking)) return null;
       const own = { taskId };
       inside.push(own);

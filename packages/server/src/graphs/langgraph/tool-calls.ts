@@ -1,10 +1,10 @@
 // Tool calls: several calls of one step (a ToolNode, or a node that calls tools) ask at the same time. Each counts its
 // own questions, under its position among the calls of the model's message, so that the order of arrival does not matter.
 // Rules:
-//   tool-calls.1. A call has the same place whenever its task runs again: its id, name and arguments find it.
-//   tool-calls.2. A call that asks waits until the other calls of its task have ended or ask as well. Then all their
-//        questions leave the task as one interrupt.
-//   tool-calls.3. The first call of a message has the place of its task: a lone call behaves as in LangGraph.
+//   - A call has the same place whenever its task runs again: its id, name and arguments find it.
+//   - A call that asks waits until the other calls of its task have ended or ask as well. Then all their questions
+//     leave the task as one interrupt.
+//   - The first call of a message has the place of its task: a lone call behaves as in LangGraph.
 import { isDeepStrictEqual } from "node:util";
 import {
   type Scratchpad,
@@ -69,13 +69,13 @@ const underways = new WeakMap<Scratchpad, Underway>();
 async function callAtPlace<T>(task: TaskConfig, call: ToolCall, run: (number: number) => Promise<T>): Promise<T> {
   let underway = underways.get(task.pad);
   if (underway === undefined) underways.set(task.pad, (underway = { numbers: new Set(), running: 0, waiting: [] }));
-  const number = findNumber(task.pad.currentTaskInput, call, underway.numbers); // tool-calls.1
+  const number = findNumber(task.pad.currentTaskInput, call, underway.numbers);
   underway.numbers.add(number);
   underway.running++;
   try {
     return await run(number);
   } catch (error) {
-    if (isInterrupt(error)) await leaveTogether(underway, number, error); // tool-calls.2
+    if (isInterrupt(error)) await leaveTogether(underway, number, error);
     if (isInterrupt(error)) task.places.noteRaised(task.taskId, error.interrupts);
     throw error;
   } finally {
@@ -143,7 +143,7 @@ function numberOfText(text: string): number {
 }
 
 function configOfCall(task: TaskConfig, config: Config, number: number): Config {
-  if (number === 0) return config; // tool-calls.3
+  if (number === 0) return config;
   const given = config ?? readContextConfig() ?? {};
   const { places, pad, taskId, ns, send } = task;
   const { calls } = readAsking(pad);

@@ -1,10 +1,10 @@
 // Decorator metadata: `emitDecoratorMetadata` of tsconfig.json. esbuild has no types and cannot write it, so a file
 // with decorators goes through the project's own typescript (5 or 6) first; 7 has no such function.
 // Rules:
-//   decorator-metadata.1. Only files that have decorators, in a project with the option, take this way. What esbuild made
-//        of the file tells: an `@` in the source may be in a comment, a text, a pattern or JSX.
-//   decorator-metadata.2. Without a compiler such a file fails with an error that names the option: code that reads
-//        metadata would fail later, without a hint of the cause.
+//   - Only files that have decorators, in a project with the option, take this way. What esbuild made of the file
+//     tells: an `@` in the source may be in a comment, a text, a pattern or JSX.
+//   - Without a compiler such a file fails with an error that names the option: code that reads metadata would fail
+//     later, without a hint of the cause.
 import { createRequire } from "node:module";
 
 interface Options {
@@ -28,12 +28,12 @@ export const NO_COMPILER =
 /** How esbuild begins the function that applies decorators; a file with a variable of that name gets a number after it. */
 const APPLIES_DECORATORS = /^var __decorateClass\d* = \(decorators, target, key, kind\) => \{$/m;
 
-/** @param code the file as esbuild compiles it (decorator-metadata.1) */
+/** @param code the file as esbuild compiles it */
 export function wantsMetadata(code: string, { emitDecoratorMetadata, experimentalDecorators }: Options): boolean {
   return emitDecoratorMetadata === true && experimentalDecorators === true && APPLIES_DECORATORS.test(code);
 }
 
-/** JavaScript, perhaps with JSX, and an inline source map; null without a compiler (decorator-metadata.2). */
+/** JavaScript, perhaps with JSX, and an inline source map; null without a compiler. */
 export function withMetadata(path: string, text: string, given: object): string | null {
   const ts = findTypescript(path);
   if (ts === null) return null;

@@ -1,10 +1,9 @@
 // Graph factory: an exported function that creates a graph for each use, from the config of that use.
 // Rules:
-//   graph-factory.1. Each attempt of a run has its own graph, created with the run's config and context.
-//   graph-factory.2. A factory that throws, or exceeds its time limit, fails only that use, with an error that names
-//        the graph.
-//   graph-factory.3. A graph without the pending parts of its thread, or without nodes named by the run, does not run.
-//        Acceptance cannot check them, because they depend on the config.
+//   - Each attempt of a run has its own graph, created with the run's config and context.
+//   - A factory that throws, or exceeds its time limit, fails only that use, with an error that names the graph.
+//   - A graph without the pending parts of its thread, or without nodes named by the run, does not run. Acceptance
+//     cannot check them, because they depend on the config.
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { Fingerprint, Run } from "../../model/model.ts";
 import type { GraphDescription, GraphRunResult, StateAddress } from "../../ports/ports.ts";
@@ -55,7 +54,7 @@ export class GraphFactoryError extends Error {
 /** Longest wait of a state call for its graph. */
 const READ_MS_MAX = 30_000;
 
-/** graph-factory.1, graph-factory.3. @throws {GraphFactoryError | ApiError} `node_unknown`, `graph_incompatible` */
+/** @throws {GraphFactoryError | ApiError} `node_unknown`, `graph_incompatible` */
 export async function graphOfRun(
   deployed: Deployed,
   run: Run,
@@ -116,7 +115,7 @@ export async function graphOfThread(
   return { graph: made, fingerprint: await remembered(deployed, made, ports) };
 }
 
-/** graph-factory.2. @throws {ApiError} `graph_not_made` */
+/** @throws {ApiError} `graph_not_made` */
 export async function graphToRead(
   { factory, graph, graphId }: Deployed,
   config: JsonObject,
@@ -185,7 +184,7 @@ function requireNodes({ graphId, request }: Run, { nodes }: CompiledGraph): void
   throw new ApiError("node_unknown", `The graph ${graphId} of this run has no node ${unknown.join(", ")}.`);
 }
 
-/** graph-factory.3. An input starts from the beginning, so nothing is pending then. */
+/** An input starts from the beginning, so nothing is pending then. */
 async function requirePending(run: Run, own: Fingerprint, { read }: RunContext): Promise<void> {
   if (run.input !== null || run.request.command?.givesUp === true) return;
   const missing = await read(async (tx) => {

@@ -2,8 +2,8 @@
 // Rules:
 //   load-graph.1. A loading error names the graph, the file, the export that failed and the cause.
 //   load-graph.2. The export may be a compiled graph, a graph to compile, a wrapper around one, or a graph factory.
-//   load-graph.3. Each use calls a factory with its config (graph-factory.ts). The call at load, with an empty config,
-//        creates the graph for descriptions and schemas.
+//   - Each use calls a factory with its config (graph-factory.ts). The call at load, with an empty config, creates the
+//     graph for descriptions and schemas.
 import type { Fingerprint } from "../../model/model.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { computeFingerprint } from "../checkpoints/graph-fingerprint.ts";
@@ -61,7 +61,6 @@ async function makeGraph(source: GraphSource, folder: string): Promise<Pick<Load
   const factory: GraphFactory = async (config, runtime) => toGraph(source, await make(config, runtime), RETURNED);
   let made: unknown;
   try {
-    // load-graph.3
     made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null });
   } catch (error) {
     throw new GraphLoadError(source, `the function threw ${formatCause(error)}`);

@@ -1,8 +1,8 @@
 // Missing exports: imports of names that the imported file does not export. An ES module with such an import does not
 // load. Compiled to CommonJS it loads, and the name is undefined: the check finds it before the code runs.
 // Invariants:
-//   missing-exports.1. Only names that the code uses as values count: an unmarked import of a type is no fault.
-//   missing-exports.2. Packages, and CommonJS files as written, are not checked: their exports exist only at run time.
+//   - Only names that the code uses as values count: an unmarked import of a type is no fault.
+//   - Packages, and CommonJS files as written, are not checked: their exports exist only at run time.
 import { extname, join } from "node:path";
 import type * as Esbuild from "esbuild";
 import { findImported } from "./source-resolve.ts";
@@ -41,7 +41,7 @@ async function bundled(file: string, folder: string): Promise<Pick<Esbuild.Build
       platform: "node",
       logLevel: "silent",
       logLimit: 0,
-      tsconfigRaw: { compilerOptions: { experimentalDecorators: true, jsx: "react-jsx" } }, // missing-exports.1
+      tsconfigRaw: { compilerOptions: { experimentalDecorators: true, jsx: "react-jsx" } },
       plugins: [OWN_FILES],
     });
   } catch (error) {
@@ -56,7 +56,7 @@ const OWN_FILES: Esbuild.Plugin = {
     build.onResolve({ filter: /./ }, ({ path, importer, kind }) => {
       if (kind === "entry-point") return { path }; // its own resolver reads every package.json above the project
       const found = findImported(path, importer);
-      if (found === null || !CHECKED.has(extname(found))) return { path, external: true }; // missing-exports.2
+      if (found === null || !CHECKED.has(extname(found))) return { path, external: true };
       return { path: found };
     });
   },

@@ -1,10 +1,10 @@
 // Module reload: loads user files again in the same process, and knows their paths. For `dev` only.
 // Node keeps a module for ever under its URL; another query makes another URL, and so another module.
 // Invariants:
-//   module-reload.1. Only files of the project get a new URL: those in its folder, and their imports outside of
-//        node_modules, such as a linked workspace package. Packages, and files of this server, stay one copy.
-//   module-reload.2. A module always imports from its own generation: old and new code do not mix.
-//   module-reload.3. The project's imports are known, also missing ones: a missing file may appear later.
+//   - Only files of the project get a new URL: those in its folder, and their imports outside of node_modules, such as
+//     a linked workspace package. Packages, and files of this server, stay one copy.
+//   - A module always imports from its own generation: old and new code do not mix.
+//   - The project's imports are known, also missing ones: a missing file may appear later.
 import { createRequire, registerHooks } from "node:module";
 import { extname, join, sep } from "node:path";
 import { filePath, renewSources } from "./source-hooks.ts";
@@ -33,7 +33,7 @@ export function createFreshModules(folder: string): FreshModules {
     path !== null &&
     !path.includes(`${sep}node_modules${sep}`) &&
     !path.startsWith(SERVER) &&
-    (path.startsWith(folder + sep) || outside.has(path) || parent === LOADER || isOwn(parent)); // module-reload.1
+    (path.startsWith(folder + sep) || outside.has(path) || parent === LOADER || isOwn(parent));
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const parent = filePath(context.parentURL);
@@ -49,7 +49,7 @@ export function createFreshModules(folder: string): FreshModules {
         };
       } catch (error) {
         const missing = /^\.{0,2}\//.test(specifier) ? filePath(new URL(specifier, context.parentURL).href) : null;
-        if (isOwn(missing, parent)) for (const file of possibleFiles(missing)) files.add(file); // module-reload.3
+        if (isOwn(missing, parent)) for (const file of possibleFiles(missing)) files.add(file);
         throw error;
       }
     },
@@ -64,7 +64,7 @@ export function createFreshModules(folder: string): FreshModules {
   };
 }
 
-/** module-reload.2. Nothing for the first: a first load uses the plain URL. */
+/** Nothing for the first: a first load uses the plain URL. */
 function inGeneration(url: string, generation: number): string {
   if (generation === 0) return url;
   const address = new URL(url);

@@ -1,8 +1,8 @@
 // Module syntax: distinguishes modules from CommonJS in `.js` files of a project whose package.json has no `type`.
 // Node finds out by itself, but writes the warning MODULE_TYPELESS_PACKAGE_JSON into the log of the server for it.
 // Rules:
-//   module-syntax.1. A file is a module when it parses as one only: the test that Node applies.
-//   module-syntax.2. Node decides about files that declare their kind, by extension or by `type`.
+//   - A file is a module when it parses as one only: the test that Node applies.
+//   - Node decides about files that declare their kind, by extension or by `type`.
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { compileFunction } from "node:vm";
@@ -18,11 +18,11 @@ const MODULE_ONLY = [
 
 /** @param path of a project file */
 export function isUndeclaredModule(path: string): boolean {
-  if (extname(path) !== ".js" || declaredType(path) !== null) return false; // module-syntax.2
+  if (extname(path) !== ".js" || declaredType(path) !== null) return false;
   try {
     compileFunction(readFileSync(path, "utf8").replace(/^#!.*/, ""));
     return false;
   } catch (error) {
-    return error instanceof SyntaxError && MODULE_ONLY.some((message) => error.message.startsWith(message)); // module-syntax.1
+    return error instanceof SyntaxError && MODULE_ONLY.some((message) => error.message.startsWith(message));
   }
 }

@@ -1,9 +1,8 @@
 // Prepare sources: compiles the TypeScript of the graphs while a start loads LangGraph. A load cannot wait for its
 // compiler in another way than by stopping the thread, and it starts a thread of the compiler for it.
 // Rules:
-//   prepare-sources.1. It changes only when a file is compiled: a file that it misses, or cannot compile, is compiled by
-//        its load.
-//   prepare-sources.2. It follows paths and aliases between files of the project, up to FILES_MAX files.
+//   - It changes only when a file is compiled: a file that it misses, or cannot compile, is compiled by its load.
+//   - It follows paths and aliases between files of the project, up to FILES_MAX files.
 import { findImported } from "./source-resolve.ts";
 import { forgetPrepared, isTypeScript, prepareSource } from "./source-transform.ts";
 
@@ -21,10 +20,10 @@ export async function prepareSources(files: readonly string[]): Promise<Prepared
   const seen = new Set<string>();
   const compiled: string[] = [];
   const visit = async (path: string): Promise<void> => {
-    if (seen.has(path) || seen.size >= FILES_MAX || !isTypeScript(path)) return; // prepare-sources.2
+    if (seen.has(path) || seen.size >= FILES_MAX || !isTypeScript(path)) return;
     seen.add(path);
     const code = await prepareSource(path);
-    if (code === null) return; // prepare-sources.1
+    if (code === null) return;
     compiled.push(path);
     await Promise.all(importedBy(code, path).map(visit));
   };

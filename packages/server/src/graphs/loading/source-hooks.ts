@@ -1,10 +1,10 @@
 // Source hooks: module hooks for projects as written: TypeScript of every kind, imports without an extension, `.js` for
 // `.ts`, folders, path aliases, JSON.
 // Rules:
-//   source-hooks.1. Files of this server and compiled files of packages load as in plain Node.
+//   - Files of this server and compiled files of packages load as in plain Node.
 //   - A project file never adds a second copy of a package: its `require` resolves as `import`, where
 //     possible.
-//   source-hooks.3. An import that does not resolve or load fails with the importing file's name.
+//   - An import that does not resolve or load fails with the importing file's name.
 import { readFileSync } from "node:fs";
 import {
   createRequire,
@@ -30,7 +30,7 @@ import { isTypeScript, SourceError, transformSource } from "./source-transform.t
 const SERVER = join(import.meta.dirname, "../../../..") + sep; // all packages
 const PACKAGES = `${sep}node_modules${sep}`;
 
-/** Modules of other kinds, and JSON, can fail to load as such; their importers are remembered (source-hooks.3). */
+/** Modules of other kinds, and JSON, can fail to load as such; their importers are remembered. */
 const LOADABLE = /^file:.*\.[cm]?[jt]sx?(?:\?|$)/;
 const importers = new Map<string, FailedImport>();
 
@@ -49,14 +49,14 @@ export function installSourceHooks(): void {
   registerHooks({
     resolve(specifier: string, context: ResolveHookContext, nextResolve: NextResolve) {
       const parent = filePath(context.parentURL);
-      if (parent === null || parent.startsWith(SERVER)) return nextResolve(specifier, context); // source-hooks.1
+      if (parent === null || parent.startsWith(SERVER)) return nextResolve(specifier, context);
       try {
         if (specifier.startsWith("node:") && !isBuiltin(specifier)) throw unknownBuiltin(specifier);
         const resolved = resolver(specifier, parent, context, nextResolve);
         if (!LOADABLE.test(resolved.url)) importers.set(resolved.url, { specifier, parent });
         return resolved;
       } catch (error) {
-        noteFailedImport(error, { specifier, parent }); // source-hooks.3
+        noteFailedImport(error, { specifier, parent });
         throw error;
       }
     },
@@ -64,7 +64,7 @@ export function installSourceHooks(): void {
       try {
         return loadSource(url, context, nextLoad);
       } catch (error) {
-        noteFailedImport(error, importers.get(url)); // source-hooks.3
+        noteFailedImport(error, importers.get(url));
         throw error;
       }
     },
@@ -80,7 +80,7 @@ function loadSource(url: string, context: LoadHookContext, nextLoad: NextLoad): 
   const path = filePath(url);
   const line = payloadCheckFor(url) ?? remoteAnswersFor(url);
   if (line !== null) return withLine(nextLoad(url, context), line);
-  if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // source-hooks.1
+  if (path === null || path.startsWith(SERVER)) return nextLoad(url, context);
   if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
   if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);
   if (isProjectFile(path) && isUndeclaredModule(path)) return nextLoad(url, { ...context, format: "module" });

@@ -1,9 +1,9 @@
 // Source resolve: the specifier of an import → the file that TypeScript and bundlers resolve it to.
 // Rules:
-//   source-resolve.1. In a TypeScript file `./state.js` means `./state.ts` if that exists. In a JavaScript file the
-//        written path comes first.
+//   - In a TypeScript file `./state.js` means `./state.ts` if that exists. In a JavaScript file the written path comes
+//     first.
 //   - A path alias without a matching file has no effect: the specifier resolves as a package.
-//   source-resolve.3. All other specifiers resolve as in plain Node.
+//   - All other specifiers resolve as in plain Node.
 import { readFileSync, statSync } from "node:fs";
 import { findPackageJSON, type ResolveFnOutput, type ResolveHookContext } from "node:module";
 import { dirname, extname, isAbsolute, join } from "node:path";
@@ -34,7 +34,7 @@ const IMPORT_CONDITIONS = Object.assign([...CONDITIONS], { has: (name: string) =
 export function createSourceResolver(isProjectFile: (path: string) => boolean): SourceResolver {
   return (specifier, parent, context, next) => {
     const typed = isTypeScript(parent);
-    if (!typed && !isProjectFile(parent)) return next(specifier, context); // source-resolve.3
+    if (!typed && !isProjectFile(parent)) return next(specifier, context);
     const place = resolvePlace(specifier, parent);
     const file = place !== null || isProjectFile(parent) ? findImported(specifier, parent) : null;
     if (file !== null) return next(buildModuleUrl(file, place?.query ?? "", context), context);
@@ -76,7 +76,7 @@ export function possibleFiles(path: string): readonly string[] {
   return [...withEndings(path, true), ...ENDINGS.map((ending) => join(path, `index${ending}`))];
 }
 
-/** @param typedFirst source-resolve.1 */
+/** @param typedFirst */
 function findFile(path: string, typedFirst: boolean): string | null {
   const isFolder = path.endsWith("/");
   const candidates = isFolder ? [] : [...withEndings(path, typedFirst)];

@@ -1,10 +1,10 @@
 // Source transform: a TypeScript or JSX file → JavaScript that Node runs, with a source map inside.
 // Rules:
-//   source-transform.1. The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others by the nearest
-//        package.json. A file with a top-level await is a module, because CommonJS has none.
-//   source-transform.2. Decorators, JSX and class fields follow the nearest tsconfig.json.
-//   source-transform.3. Decorator metadata comes from a compiler of the project, or the file does not load.
-//   source-transform.4. A result that was prepared counts only for the same text and format.
+//   - The format is TypeScript's: `.mts` a module, `.cts` CommonJS, others by the nearest package.json. A file with a
+//     top-level await is a module, because CommonJS has none.
+//   - Decorators, JSX and class fields follow the nearest tsconfig.json.
+//   - Decorator metadata comes from a compiler of the project, or the file does not load.
+//   - A result that was prepared counts only for the same text and format.
 //   source-transform.5. The compiler is not stopped while it compiles: it would never answer.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -48,7 +48,7 @@ export function transformSource(path: string): LoadFnOutput {
     return { format: wanted, source: transform(path, text, wanted), shortCircuit: true };
   } catch (error) {
     if (wanted === "commonjs" && isAboutAwait(error))
-      return { format: "module", source: transform(path, text, "module"), shortCircuit: true }; // source-transform.1
+      return { format: "module", source: transform(path, text, "module"), shortCircuit: true };
     throw error;
   }
 }
@@ -63,14 +63,14 @@ const IMPORT_EQUALS = /^\s*import\s+[\w$]+\s*=\s*require\s*\(/m;
 
 function transform(path: string, text: string, format: "module" | "commonjs"): string {
   const ready = prepared.get(path);
-  if (ready?.text === text && ready.format === format) return ready.code; // source-transform.4
+  if (ready?.text === text && ready.format === format) return ready.code;
   const { compilerOptions } = sourceConfig(path);
   try {
     const options = chooseOptions(path, text, format);
     const { code } = compiler().transformSync(text, options);
     if (!wantsMetadata(code, compilerOptions)) return code;
     const compiled = withMetadata(path, text, compilerOptions);
-    if (compiled === null) throw new SourceError(NO_COMPILER, path, null); // source-transform.3
+    if (compiled === null) throw new SourceError(NO_COMPILER, path, null);
     return compiler().transformSync(compiled, { ...options, loader: "jsx" }).code;
   } catch (error) {
     throw asSourceError(error, path);
@@ -87,7 +87,7 @@ function chooseOptions(path: string, text: string, format: "module" | "commonjs"
     sourcemap: "inline",
     sourcesContent: false,
     sourcefile: basename(path), // beside the module itself, for any query of its URL
-    tsconfigRaw: { compilerOptions: forEsbuild(sourceConfig(path).compilerOptions) }, // source-transform.2
+    tsconfigRaw: { compilerOptions: forEsbuild(sourceConfig(path).compilerOptions) },
     logLevel: "silent",
     ...(isModule && IMPORT_EQUALS.test(text) ? { banner: REQUIRE } : {}),
     ...(!isModule && text.includes("import.meta") ? { banner: META, define: { "import.meta": "__importMeta" } } : {}),
@@ -111,7 +111,7 @@ export async function prepareSource(path: string): Promise<string | null> {
     const text = await readFile(path, "utf8");
     const format = chooseFormat(path);
     const { code } = await compileAside(text, chooseOptions(path, text, format));
-    if (wantsMetadata(code, sourceConfig(path).compilerOptions)) return null; // source-transform.3
+    if (wantsMetadata(code, sourceConfig(path).compilerOptions)) return null;
     prepared.set(path, { text, format, code });
     return code;
   } catch {

@@ -1,9 +1,9 @@
 // End thread: ends a thread at its present state, for `goto: "__end__"`. LangGraph's own goto adds targets and keeps
 // pending tasks, so a paused node would only interrupt again.
 // Invariants:
-//   end-thread.1. Afterwards no task is pending. Writes of finished branches apply, as at the end of every step.
-//   end-thread.2. At an older checkpoint, later steps do not apply.
-//   end-thread.3. The update applies once, also after an aborted attempt.
+//   - Afterwards no task is pending. Writes of finished branches apply, as at the end of every step.
+//   - At an older checkpoint, later steps do not apply.
+//   - The update applies once, also after an aborted attempt.
 import type { Run } from "../../model/model.ts";
 import {
   withCheckpointer,
@@ -31,7 +31,7 @@ export async function endThread(
   const newest = { configurable: { thread_id: run.threadId } };
   if (!started && checkpointId !== null) {
     const older = { configurable: { ...newest.configurable, checkpoint_id: checkpointId } };
-    await endAs(view, older, "__copy__"); // end-thread.2: a copy has no writes of tasks
+    await endAs(view, older, "__copy__"); // a copy has no writes of tasks
   }
   const state = await dropPending(view, newest);
   if (command?.update === undefined || (started && isRunUpdate(run, state))) return state.values;
@@ -45,7 +45,6 @@ async function endAs(view: CompiledGraph, at: StreamConfig, asNode: "__copy__" |
   await view.bulkUpdateState(at, [{ updates: [{ values: null, asNode }] }]);
 }
 
-/** end-thread.1. */
 async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<LibraryState> {
   for (let count = 0; ; count++) {
     const state = await view.getState(newest);
@@ -56,7 +55,7 @@ async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<L
   }
 }
 
-/** end-thread.3. Dropping writes creates checkpoints of source "update"; the update of a command has another source. */
+/** Dropping writes creates checkpoints of source "update"; the update of a command has another source. */
 function isRunUpdate(run: Run, { metadata }: LibraryState): boolean {
   const { run_id: runId, source } = (metadata ?? {}) as { readonly run_id?: string; readonly source?: string };
   return runId === run.runId && source !== "update" && source !== "fork";

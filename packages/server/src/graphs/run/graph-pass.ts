@@ -56,7 +56,7 @@ async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: 
   const take = (chunk: Chunk): void => {
     if (chunk.mode === "values" && isPause(chunk.payload)) paused = true;
     else if (chunk.mode === "values" && chunk.ns.length === 0) attempt.values = chunk.payload;
-    events.chunk(chunk); // run-graph.2
+    events.chunk(chunk);
   };
   events.again();
   if (plan.raw) {

@@ -1,9 +1,9 @@
 // Run config: LangGraph's config of a run, apart from its input.
 // Invariants:
-//   run-config.1. The graph stays unchanged: everything of this run is in the config.
+//   - The graph stays unchanged: everything of this run is in the config.
 //   run-config.2. The server's own names in `configurable` never come from a request.
-//   run-config.3. LangGraph awaits the saver before the next superstep. With durability `async` the saver only waits
-//        for the encoding of long values.
+//   - LangGraph awaits the saver before the next superstep. With durability `async` the saver only waits for the
+//     encoding of long values.
 import type { Run } from "../../model/model.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { StreamConfig } from "../langgraph/compiled-graph.ts";
@@ -40,7 +40,7 @@ export function runConfig(run: Run, library: Library, { saver, signal, started, 
   return {
     configurable: {
       ...runConfigurable(run, library),
-      [CHECKPOINTER_KEY]: saver.checkpointer, // run-config.1
+      [CHECKPOINTER_KEY]: saver.checkpointer,
       ...(started ? {} : startingPoint(request)),
     },
     metadata: {
@@ -54,7 +54,7 @@ export function runConfig(run: Run, library: Library, { saver, signal, started, 
     ...(request.context === null ? {} : { context: request.context }),
     ...(request.interruptBefore === null ? {} : { interruptBefore: request.interruptBefore }),
     ...(request.interruptAfter === null ? {} : { interruptAfter: request.interruptAfter }),
-    durability: request.durability === "exit" ? "exit" : "sync", // run-config.3
+    durability: request.durability === "exit" ? "exit" : "sync",
     streamMode: plan.libraryModes,
     ...(plan.subgraphs ? { subgraphs: true } : {}),
     ...(plan.raw ? { version: "v2", runId: run.runId } : {}),

@@ -1,11 +1,11 @@
 // Run error: the exception of a graph → the error in the run's row.
 // Rules:
-//   run-error.1. The stack names the user's own files and lines, relative to the project: with source maps, without hot
-//        reload's queries and frames of Node.
+//   - The stack names the user's own files and lines, relative to the project: with source maps, without hot reload's
+//     queries and frames of Node.
 //   - Everything has a limit: frames, causes, and total length.
-//   run-error.3. LangGraph's own mark tells a refused answer: it names an error caused by a resume value, also as the
-//        cause of another.
-//   run-error.4. If another task of the same step failed for its own reason, the run has failed.
+//   - LangGraph's own mark tells a refused answer: it names an error caused by a resume value, also as the cause of
+//     another.
+//   - If another task of the same step failed for its own reason, the run has failed.
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
@@ -89,7 +89,6 @@ function listFrames(error: Error, folder: string): readonly string[] {
 
 const PLACE = /(file:\/\/\/[^\s()?]+?|(?<=[\s(])(?:[A-Za-z]:)?[\\/][^()?]+?)(?:\?[^\s:()]*)?(:\d+:\d+\)?)$/;
 
-/** run-error.1. */
 function shortened(line: string, folder: string): string {
   return line.replace(PLACE, (_, place: string, position: string) => {
     const path = place.startsWith("file:") ? fileURLToPath(place) : place;
@@ -105,12 +104,10 @@ const MARKED_CAUSES_MAX = 10;
 
 /** LangGraph rejected an answer that passed the check before acceptance (a refinement of a Zod schema). */
 export function isRefusedAnswer(thrown: unknown): boolean {
-  // run-error.4
   if (thrown instanceof AggregateError) return thrown.errors.length > 0 && thrown.errors.every((one) => isMarked(one));
   return isMarked(thrown);
 }
 
-/** run-error.3. */
 function isMarked(thrown: unknown): boolean {
   let current: unknown = thrown;
   for (let depth = 0; depth < MARKED_CAUSES_MAX; depth++) {

@@ -12,8 +12,8 @@
 //   interrupts/       the interrupts that a run leaves open, and their tasks
 //   protocol/         chunks as events of the thread protocol
 // Invariants:
-//   run-graph.1. Every attempt ends in an outcome: runGraph never rejects.
-//   run-graph.2. Events keep LangGraph's stream order, except those that show a pause (stream-events.ts).
+//   - Every attempt ends in an outcome: runGraph never rejects.
+//   - Events keep LangGraph's stream order, except those that show a pause (stream-events.ts).
 import type { GraphOutcome, GraphRunResult } from "../../ports/ports.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import { rejectControlValues } from "../langgraph/control-values.ts";
@@ -40,7 +40,7 @@ export async function runGraph(context: RunContext, request: AttemptRequest): Pr
     return buildResult(attempt, await runToOutcome(attempt));
   } catch (error) {
     const inputRefused = await takeBack(attempt, error);
-    return buildResult(attempt, toFailure(attempt, error, inputRefused)); // run-graph.1
+    return buildResult(attempt, toFailure(attempt, error, inputRefused));
   }
 }
 

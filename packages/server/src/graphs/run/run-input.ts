@@ -1,10 +1,10 @@
 // Run input: the input of an attempt, and the answers of a run that are still unused.
 // Invariants:
-//   run-input.1. An attempt passes only answers that no task has used.
-//   run-input.2. After a run's first checkpoint, a later attempt continues from there: input and command count once.
-//   run-input.3. An update or a goto on a paused thread continues the pending step: finished branches do not run again,
-//        used answers count, and open interrupts keep their ids.
-//   run-input.4. LangGraph keeps one update for a pending step: a later one contains the earlier ones.
+//   - An attempt passes only answers that no task has used.
+//   - After a run's first checkpoint, a later attempt continues from there: input and command count once.
+//   - An update or a goto on a paused thread continues the pending step: finished branches do not run again, used
+//     answers count, and open interrupts keep their ids.
+//   - LangGraph keeps one update for a pending step: a later one contains the earlier ones.
 import type { CarriedAnswer, Encoded, Run } from "../../model/model.ts";
 import type { CheckpointTx } from "../../ports/ports.ts";
 import { NULL_TASK } from "../checkpoints/pending-tasks.ts";
@@ -30,7 +30,7 @@ export interface Progress {
   readonly unused: readonly CarriedAnswer[];
 }
 
-/** run-input.1, run-input.2: the input left by earlier attempts of this run. */
+/** The input left by earlier attempts of this run. */
 export async function readProgress(
   tx: CheckpointTx,
   codec: Codec,
@@ -87,7 +87,7 @@ export async function firstInput(
   // An earlier attempt used the whole command: LangGraph rejects an empty one.
   if (resume === null && command.update === undefined && command.goto === undefined) return null;
   const { earlier, isPaused } = await readPause({ library, codec, read }, run);
-  const continued = isAnew ? null : (resume ?? (isPaused ? NO_ANSWER : null)); // run-input.3
+  const continued = isAnew ? null : (resume ?? (isPaused ? NO_ANSWER : null));
   const update = earlier.length === 0 ? command.update : [...earlier, ...listEntries(command.update)];
   return new library.langgraph.Command({
     ...(continued === null ? {} : { resume: continued }),
@@ -100,7 +100,7 @@ export async function firstInput(
 const NO_ANSWER = { "00000000000000000000000000000000": null };
 
 interface Pause {
-  /** run-input.4: writes of earlier updates and gotos that no checkpoint has taken, as `[channel, value]`. */
+  /** Writes of earlier updates and gotos that no checkpoint has taken, as `[channel, value]`. */
   readonly earlier: readonly (readonly [string, unknown])[];
   /** A task of the newest step waits for an answer. */
   readonly isPaused: boolean;

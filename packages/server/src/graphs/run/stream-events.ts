@@ -1,9 +1,9 @@
 // Stream events: LangGraph's chunks → the events for clients, mode by mode.
 // Invariants:
-//   stream-events.1. Events that show a pause wait until the pause is stored; all others go out at once.
-//   stream-events.2. Interrupts appear with the server's ids. Interrupts of earlier runs do not appear again.
-//   stream-events.3. An event becomes text at once: later changes by a node are not in it.
-//   stream-events.4. `messages/complete` follows the `values` it comes from, as in the reference.
+//   - Events that show a pause wait until the pause is stored; all others go out at once.
+//   - Interrupts appear with the server's ids. Interrupts of earlier runs do not appear again.
+//   - An event becomes text at once: later changes by a node are not in it.
+//   - `messages/complete` follows the `values` it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../../model/model.ts";
 import type { HeldEvent, RunSink } from "../../ports/ports.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -93,7 +93,7 @@ function takeChunk(stream: EventStream, messages: MessageEvents, { ns, mode, pay
   switch (mode) {
     case "values":
       takeValues(stream, name, payload, atRoot);
-      if (atRoot && asked.has("messages") && !isPause(payload)) messages.state(payload); // stream-events.4
+      if (atRoot && asked.has("messages") && !isPause(payload)) messages.state(payload);
       return;
     case "messages": {
       const [message, metadata] = payload as readonly [unknown, unknown];
@@ -144,7 +144,6 @@ function takeDebug(stream: EventStream, name: string, chunk: DebugChunk): void {
   else send(stream, name, { ...chunk, payload: withTaskCheckpoint(chunk.payload) });
 }
 
-/** stream-events.3. */
 function send({ codec, emit }: EventStream, name: string, payload: unknown): void {
   emit({ name, data: codec.clientText(payload) });
 }
@@ -153,7 +152,6 @@ function hold(stream: EventStream, name: string, payload: unknown): void {
   holdJson(stream, name, stream.codec.toClientJson(payload));
 }
 
-/** stream-events.1, stream-events.2. */
 function holdJson({ held }: EventStream, name: string, json: Json): void {
   held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) });
 }

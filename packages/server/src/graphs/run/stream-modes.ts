@@ -1,5 +1,5 @@
 // Stream modes: the modes of a request → those of LangGraph, and its chunks in one form.
-// Invariant stream-modes.1: LangGraph always streams `values`: the run's own end comes from them, requested or not.
+// Invariant: LangGraph always streams `values`: the run's own end comes from them, requested or not.
 import type { StreamRequest } from "../../model/model.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Chunk } from "../langgraph/stream-chunk.ts";
@@ -21,7 +21,7 @@ const ROOT: readonly string[] = [];
 
 export function choosePlan(request: StreamRequest): StreamPlan {
   if (request.protocol === true) return { libraryModes: PROTOCOL_MODES, subgraphs: true, raw: false, v3: true };
-  const modes = new Set<string>(["values"]); // stream-modes.1
+  const modes = new Set<string>(["values"]);
   for (const mode of request.modes) {
     if (mode === "messages" || mode === "messages-tuple") modes.add("messages");
     else if (mode !== "events") modes.add(mode);

@@ -23,7 +23,7 @@ export function isCheckpoint(payload: unknown): payload is CheckpointChunk {
 
 /**
  * A saved superstep: configs in the clients' form, `checkpoint` beside each, and no interrupt of an earlier run
- * (stream-events.2).
+ *.
  */
 export function checkpointChunk({ parentConfig, ...chunk }: CheckpointChunk): object {
   return {

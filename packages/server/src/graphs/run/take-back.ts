@@ -1,10 +1,10 @@
 // Take back: what an attempt leaves behind that ends without a pause or a result. Writes that no checkpoint has taken go
 // (drop-writes.ts), and the answers that were not used are asked for again.
 // Invariants:
-//   take-back.1. An attempt that another one continues takes nothing back.
-//   take-back.2. A state that refuses the results of the newest step would refuse every read: those results go, with the
-//     answers that led to them.
-//   take-back.3. An input that the state refuses leaves nothing behind: not even the checkpoint that holds it.
+//   - An attempt that another one continues takes nothing back.
+//   - A state that refuses the results of the newest step would refuse every read: those results go, with the answers
+//     that led to them.
+//   - An input that the state refuses leaves nothing behind: not even the checkpoint that holds it.
 import type { CarriedAnswer } from "../../model/model.ts";
 import type { UnusedAnswer } from "../../ports/ports.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
@@ -31,12 +31,11 @@ export async function takeBack(attempt: Attempt, error: unknown): Promise<boolea
   const goesOn = signal.aborted ? GOES_ON.has(signal.reason) : isStorageFailure(cause ?? error);
   const refused = !goesOn && !signal.aborted && cause === undefined && (await refusesResults(attempt, saver));
   attempt.unused = refused ? atNewest(saver, unused) : unusedAnswers(saver, unused).map((one) => failedAt(saver, one));
-  if (!goesOn) saver.drop(refused); // take-back.1
+  if (!goesOn) saver.drop(refused);
   const root = saver.pending.graphs().get("");
-  return refused && run.input !== null && root?.written === true && root.isInput; // take-back.3
+  return refused && run.input !== null && root?.written === true && root.isInput;
 }
 
-/** take-back.2. */
 async function refusesResults({ graph, run }: Attempt, saver: RunSaver): Promise<boolean> {
   const graphs = [...saver.pending.graphs().values()];
   if (!graphs.some(({ tasks }) => [...tasks.values()].some(({ finished }) => finished))) return false;

@@ -1,8 +1,7 @@
 // Message definitions: the schema of a message, once in each schema with messages, under the names of the reference.
 // Rules:
-//   message-definitions.1. Every value that LangGraph accepts as a message matches exactly one of them: by `type`, or
-//        else BaseMessageChunk.
-//   message-definitions.2. A schema without messages has no definitions; one that allows everything stays `{}`.
+//   - Every value that LangGraph accepts as a message matches exactly one of them: by `type`, or else BaseMessageChunk.
+//   - A schema without messages has no definitions; one that allows everything stays `{}`.
 import type { GraphSchemas } from "../../ports/ports.ts";
 import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
 
@@ -43,7 +42,7 @@ const DEFINITIONS: JsonObject = {
     description: "A message in another form, such as one that names its role.",
     type: "object",
     properties: { role: { type: "string", description: "user, assistant, system, tool" }, ...COMMON },
-    not: { required: ["type"], properties: { type: { enum: TYPES } } }, // message-definitions.1
+    not: { required: ["type"], properties: { type: { enum: TYPES } } },
   },
   ...Object.fromEntries(
     Object.entries(OWN).map(([name, [type, properties]]) => [
@@ -71,7 +70,7 @@ export function servedSchemas({ input, output, state, context }: GraphSchemas): 
 
 /** A schema with its dialect and its referenced definitions. */
 function served(schema: JsonObject): JsonObject {
-  if (schema["properties"] === undefined) return schema; // message-definitions.2
+  if (schema["properties"] === undefined) return schema;
   const hasMessages = JSON.stringify(schema).includes(`"$ref":"${MESSAGE_REFERENCE}"`);
   const own = isJsonObject(schema["definitions"]) ? schema["definitions"] : {};
   return { $schema: DRAFT_7, ...schema, ...(hasMessages ? { definitions: { ...own, ...DEFINITIONS } } : {}) };

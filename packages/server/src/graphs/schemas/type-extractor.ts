@@ -1,7 +1,7 @@
 // Type extractor: a separate program, started by type-reader.ts, so that no type check blocks or ends the server.
 // It reads an ExtractorRequest from its standard input, and prints `{graphId: TypeSchemas | null}`.
 // Invariants:
-//   type-extractor.1. It ends by its deadline, even in an endless loop and without its parent.
+//   - It ends by its deadline, even in an endless loop and without its parent.
 //   type-extractor.2. A graph with unreadable types does not affect the others.
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -26,7 +26,7 @@ export interface ExtractorRequest {
 const WATCHDOG = "setTimeout(() => process.kill(process.pid, 'SIGKILL'), require('node:worker_threads').workerData)";
 
 const { folder, graphs, deadlineMs } = JSON.parse(await text(process.stdin)) as ExtractorRequest;
-new Worker(WATCHDOG, { eval: true, workerData: deadlineMs }).unref(); // type-extractor.1
+new Worker(WATCHDOG, { eval: true, workerData: deadlineMs }).unref();
 const files = await openTypes(
   folder,
   graphs.map(({ file }) => file),

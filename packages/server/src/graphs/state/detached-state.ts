@@ -1,7 +1,7 @@
 // Detached state: the saved state of a graph that a node called as a function, such as a subagent in a tool. No
 // deployed graph contains it, so its state comes from the stored rows alone.
-//   detached-state.1. Values are those of every channel but LangGraph's own.
-//   detached-state.2. Next are the nodes with a trigger that they have not seen.
+//   - Values are those of every channel but LangGraph's own.
+//   - Next are the nodes with a trigger that they have not seen.
 import type { CheckpointQuery, StateAddress, StateSnapshot, StateTask, StoredCheckpoint } from "../../ports/ports.ts";
 import { isPlaceRow } from "../checkpoints/answer-places.ts";
 import { type LibraryCheckpoint, decodeCheckpoint, decodeWrites } from "../checkpoints/decode-checkpoint.ts";
@@ -44,7 +44,7 @@ function describeState({ codec }: RunContext, stored: StoredCheckpoint): StateSn
   const next = findNext(checkpoint);
   const place = { thread_id: threadId, checkpoint_ns: ns, checkpoint_map: null };
   return {
-    values: codec.toClientJson(Object.fromEntries(own)), // detached-state.1
+    values: codec.toClientJson(Object.fromEntries(own)),
     next,
     tasks: describeTasks({ codec }, stored, next),
     metadata: codec.toClientJson(metadata ?? {}),
@@ -54,7 +54,6 @@ function describeState({ codec }: RunContext, stored: StoredCheckpoint): StateSn
   };
 }
 
-/** detached-state.2 */
 function findNext({ channel_values, channel_versions, versions_seen }: LibraryCheckpoint): readonly string[] {
   const next = new Set<string>();
   for (const [channel, value] of Object.entries(channel_values)) {

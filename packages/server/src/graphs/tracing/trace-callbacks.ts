@@ -1,7 +1,7 @@
 // Trace callbacks: LangChain's callbacks of a running graph → steps of the run's trace.
 // Invariants:
-//   trace-callbacks.1. Only nodes, models and tools become steps: inner steps of others belong to the step around them.
-//   trace-callbacks.2. A node that interrupts has not failed: its step ends as a pause.
+//   - Only nodes, models and tools become steps: inner steps of others belong to the step around them.
+//   - A node that interrupts has not failed: its step ends as a pause.
 //   - Content is read only if the settings request it.
 import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../../ports/ports.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
@@ -54,7 +54,7 @@ interface StepTree {
   /** A live value of the graph as JSON text. */
   readonly show: (value: unknown) => string;
   readonly steps: Map<string, TracedStep>;
-  /** Ids in `steps` that stand for the step around them (trace-callbacks.1). */
+  /** Ids in `steps` that stand for the step around them. */
   readonly passed: Set<string>;
 }
 
@@ -91,7 +91,7 @@ function beginStep(
   step: TraceStep | null,
 ): void {
   const parent = steps.get(parentId ?? "") ?? run;
-  steps.set(id, step === null ? parent : parent.step(step)); // trace-callbacks.1
+  steps.set(id, step === null ? parent : parent.step(step));
   if (step === null) passed.add(id);
 }
 
@@ -102,7 +102,7 @@ function endStep({ steps, passed }: StepTree, id: string, how: StepEnd): void {
 }
 
 function failStep(tree: StepTree, error: unknown, id: string): void {
-  endStep(tree, id, isBubble(error) ? { state: "pause" } : { error: describeError(error) }); // trace-callbacks.2
+  endStep(tree, id, isBubble(error) ? { state: "pause" } : { error: describeError(error) });
 }
 
 /** Only the chain that is the node itself becomes a step: its own chains have other names. */

@@ -1,6 +1,6 @@
 // Audit export: entries as lines, streamed in pages, with constant memory.
 // Invariants:
-//   audit-export.1. No CSV cell is a spreadsheet formula: a cell that begins like one gets an apostrophe.
+//   - No CSV cell is a spreadsheet formula: a cell that begins like one gets an apostrophe.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Sight } from "../../auth/sight.ts";
@@ -61,6 +61,6 @@ export const auditLines = {
 };
 
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // audit-export.1
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

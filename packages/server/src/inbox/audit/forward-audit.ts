@@ -1,10 +1,10 @@
 // Forwarding of the audit trail: the lines of its chains, in order, to a file or an HTTP address.
 // Invariants:
-//   forward-audit.1. At least once, and in the order of each chain: a row of the outbox stands for the lines after a place,
-//        and the row for the lines after those is stored with the new place.
-//   forward-audit.2. It gives nothing up: a receiver that is away gets all of it later. What was deleted meanwhile arrives
-//        as its digest.
-//   forward-audit.3. Secrets of answers are masked.
+//   - At least once, and in the order of each chain: a row of the outbox stands for the lines after a place, and the
+//     row for the lines after those is stored with the new place.
+//   - It gives nothing up: a receiver that is away gets all of it later. What was deleted meanwhile arrives as its
+//     digest.
+//   - Secrets of answers are masked.
 import { hash } from "node:crypto";
 import { backoffMs } from "@holdpoint/base/backoff.ts";
 import { isoTime, type Clock } from "@holdpoint/base/clock.ts";
@@ -73,7 +73,7 @@ export function createAuditForward(destination: string, ports: ForwardPorts): Au
       } catch (error) {
         const afterMs = Math.ceil(backoffMs(++failures, { ...RETRY, random }));
         log.warning("audit_forward_failed", { reason: describeError(error).message, retry_ms: afterMs });
-        return { kind: "limited", afterMs }; // forward-audit.2
+        return { kind: "limited", afterMs };
       }
       failures = 0;
       return {
@@ -81,7 +81,7 @@ export function createAuditForward(destination: string, ports: ForwardPorts): Au
         async record(tx) {
           await tx.putForwardedAudit(key, latest(await tx.forwardedAudit(key), places));
           const left = await findNews(tx, key);
-          if (left !== null) await tx.putWebhook(buildRow(key, left, clock.now())); // forward-audit.1
+          if (left !== null) await tx.putWebhook(buildRow(key, left, clock.now()));
         },
       };
     },
@@ -156,6 +156,6 @@ async function buildLine(
   }
   const { threadId, interruptId } = entry.content;
   const schema = interruptId === null ? null : ((await tx.interrupt(threadId, interruptId))?.responseSchema ?? null);
-  const said = serializeAuditEntry({ ...entry.content, seq }, schema, maskSecrets); // forward-audit.3
+  const said = serializeAuditEntry({ ...entry.content, seq }, schema, maskSecrets);
   return { ...place, previous: entry.previous, ...said };
 }

@@ -1,5 +1,5 @@
 // Search of the audit trail over all threads: author, decision, place and time, and the end of the run that followed.
-// Invariant search-audit.1: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next
+// Invariant: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next
 // page all the same.
 import { recognise, type Question } from "@holdpoint/api/dialects.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
@@ -19,7 +19,7 @@ const EXPORT_PAGE = 200;
 export type AuditSearch = Omit<AuditQuery, "scanMax">;
 
 export function searchAudit({ storage }: Pick<AgentContext, "storage">, query: AuditSearch): Promise<AuditRows> {
-  return storage.longReads.searchAudit({ ...query, scanMax: SCAN_MAX }); // search-audit.1
+  return storage.longReads.searchAudit({ ...query, scanMax: SCAN_MAX });
 }
 
 /** All matches as lines, streamed in pages. */

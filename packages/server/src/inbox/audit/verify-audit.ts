@@ -1,13 +1,13 @@
 // Verification of the audit trail: finds entries that were changed, removed or added past the server.
 // Invariants:
-//   verify-audit.1. Each chain is read once, in pages, next to running transactions: their entries come after its head.
-//   verify-audit.2. An entry that retention or the deletion of its thread removed is no fault: its digest is still there.
-//        While its thread is there, it is a fault unless the chain notes a later time before which entries were deleted
-//        by age. A thread that was made after the entry is another one with the same id.
+//   - Each chain is read once, in pages, next to running transactions: their entries come after its head.
+//   - An entry that retention or the deletion of its thread removed is no fault: its digest is still there. While its
+//     thread is there, it is a fault unless the chain notes a later time before which entries were deleted by age. A
+//     thread that was made after the entry is another one with the same id.
 //   - An anchor, the heads of an earlier verification, also finds a trail that was rewritten as a whole.
-//   verify-audit.5. An entry whose content is not that of its digest is no fault if a chain notes the erasure of a person from it,
-//        with the digest of the content that it has now.
-//   verify-audit.4. The numbers of a thread have no gap: it also shows where a whole chain was removed.
+//   - An entry whose content is not that of its digest is no fault if a chain notes the erasure of a person from it,
+//     with the digest of the content that it has now.
+//   - The numbers of a thread have no gap: it also shows where a whole chain was removed.
 import {
   auditDigest,
   auditHash,
@@ -66,7 +66,7 @@ export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead
       const links = await agent.storage.longReads.auditLinks(head.chain, walk.position(), PAGE);
       const erased = await findErased(agent, head.chain, links);
       for (const link of links) {
-        if (link.position > head.count) break; // verify-audit.1
+        if (link.position > head.count) break;
         walk.step(link, erased.has(link.position));
         if (erased.has(link.position)) found.erased++;
         if (link.entry !== null) found.entries++;
@@ -145,7 +145,7 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
   };
 }
 
-/** verify-audit.5. @returns positions */
+/** @returns positions */
 async function findErased(
   agent: StorageOnly,
   chain: number,
@@ -160,7 +160,7 @@ async function findErased(
   return new Set(changed.filter((entry) => noted.has(erasureDigest(entry))).map(({ position }) => position));
 }
 
-/** Deleted entries of threads that are still there (verify-audit.2). */
+/** Deleted entries of threads that are still there. */
 async function findEarly(
   agent: StorageOnly,
   chain: number,
@@ -179,7 +179,6 @@ async function findEarly(
   }
 }
 
-/** verify-audit.4 */
 async function findGaps(agent: StorageOnly, report: (fault: AuditFault) => void): Promise<void> {
   let after: string | null = "";
   while (after !== null) {

@@ -1,12 +1,11 @@
 // Search indexer: keeps the search index up to date, in batches apart from the transactions of runs and answers.
 // Invariants:
-//   search-indexer.1. A search finds what was stored before it began: it indexes recent changes first, up to
-//     CATCH_UP_BATCHES batches.
+//   - A search finds what was stored before it began: it indexes recent changes first, up to CATCH_UP_BATCHES batches.
 //   search-indexer.2. Without searches, changes are indexed while no run has executed for IDLE_MS, or after BUSY_MS.
 //     One look at the worker is not enough: the runs of a full load may all pause in the same commit.
-//   search-indexer.4. Switched off, it deletes the index, and refuses searches. Notes of changes are still taken away.
-//   search-indexer.3. A failed batch is tried again. No batch holds the event loop for long: each thread is read in a
-//     transaction of its own.
+//   - Switched off, it deletes the index, and refuses searches. Notes of changes are still taken away.
+//   - A failed batch is tried again. No batch holds the event loop for long: each thread is read in a transaction of
+//     its own.
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -33,7 +32,7 @@ const STATE_UNITS_MAX = 1_000_000;
 const OFF =
   "The server keeps no words of threads and items (HOLDPOINT_SEARCH): use filters, or metadata, instead of a search.";
 
-/** @param isOn search-indexer.4 */
+/** @param isOn */
 export function createSearchIndexer(agent: AgentContext, isOn = true): SearchIndexer {
   const { clock, log, storage } = agent;
   let cancel: () => void = () => undefined;
@@ -52,9 +51,9 @@ export function createSearchIndexer(agent: AgentContext, isOn = true): SearchInd
     if (claimed.length === 0) return false;
     try {
       if (isOn) await indexThreads(agent, claimed);
-      else await storage.transaction((tx) => tx.indexed(claimed)); // search-indexer.4
+      else await storage.transaction((tx) => tx.indexed(claimed));
     } catch (error) {
-      failed = [...failed, ...claimed]; // search-indexer.3
+      failed = [...failed, ...claimed];
       log.warning("search_index_failed", { threads: claimed.length, reason: describeError(error).message });
       return false;
     }
@@ -105,7 +104,7 @@ export function createSearchIndexer(agent: AgentContext, isOn = true): SearchInd
     async catchUp() {
       if (!isOn) throw new ApiError("search_off", OFF);
       for (let at = 0; at < CATCH_UP_BATCHES && !state.stopped; at++) {
-        if (!(await next(() => batch(null)))) return; // search-indexer.1
+        if (!(await next(() => batch(null)))) return;
       }
     },
   };

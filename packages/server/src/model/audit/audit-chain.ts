@@ -4,13 +4,13 @@
 //   erasure  in place of a digest, with the number 0: an entry has another content since a person was erased from it
 //   hash     SHA-256 of the hash before, the position in the chain, the number in the thread, and the digest
 // Invariants:
-//   audit-chain.1. The digest covers the entry as a reader of the trail gets it; equal entries have equal digests on every storage.
-//   audit-chain.2. A deleted entry leaves its position, number and digest, so that the chain past it can be verified,
-//        and its thread and time, so that its deletion can be.
+//   - The digest covers the entry as a reader of the trail gets it; equal entries have equal digests on every storage.
+//   - A deleted entry leaves its position, number and digest, so that the chain past it can be verified, and its thread
+//     and time, so that its deletion can be.
 //   - The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
-//   audit-chain.4. A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
-//   audit-chain.5. So is the erasure of a person from an entry: the entry keeps its digest in the chain, and its content
-//        must have the digest that an erasure of the chain notes.
+//   - A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
+//   - So is the erasure of a person from an entry: the entry keeps its digest in the chain, and its content must have
+//     the digest that an erasure of the chain notes.
 import { hash } from "node:crypto";
 import type { AuditEntry } from "../interrupt.ts";
 
@@ -44,7 +44,6 @@ export interface AuditTrace {
 
 const SHA_DIGITS = 64;
 
-/** audit-chain.1. */
 export function auditDigest(entry: AuditEntry): string {
   const { threadId, at, action, by, interruptId, runId, value, via, origin } = entry;
   const policy = origin?.policyId === undefined ? [] : [origin.policyId];
@@ -54,7 +53,7 @@ export function auditDigest(entry: AuditEntry): string {
   return `${hash("sha256", content)} ${at} ${threadId}`;
 }
 
-/** audit-chain.4. PostgreSQL composes the same (holdpoint.note_cut_off). */
+/** PostgreSQL composes the same (holdpoint.note_cut_off). */
 export const cutOffDigest = ({ threadId, at }: AuditTrace): string => `cut-off ${at} ${threadId}`;
 
 /** An entry whose content was replaced, by its place. */
@@ -66,7 +65,6 @@ export interface ErasedEntry {
   readonly digest: string;
 }
 
-/** audit-chain.5. */
 export const erasureDigest = ({ chain, position, digest }: ErasedEntry): string =>
   `erased ${chain} ${position} ${digest}`;
 

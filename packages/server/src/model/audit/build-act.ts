@@ -1,5 +1,5 @@
 // Act: what somebody, or the server itself, did, as an entry of the audit trail.
-// Invariant build-act.1: the subject is cut to SUBJECT_UNITS_MAX; callers bound the fields and keep secrets out of them.
+// Invariant: the subject is cut to SUBJECT_UNITS_MAX; callers bound the fields and keep secrets out of them.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { nameAuthor } from "../audit-author.ts";
 import type { Caller } from "../caller.ts";
@@ -26,7 +26,7 @@ export interface Act {
 }
 
 export function buildAct(author: ActAuthor, { action, at, subject, fields }: Act): AuditEntry {
-  const value = { subject: subject.slice(0, SUBJECT_UNITS_MAX), ...fields }; // build-act.1
+  const value = { subject: subject.slice(0, SUBJECT_UNITS_MAX), ...fields };
   const threadId = chooseActTrail(subject);
   return { ...nameAuthor(author, author.via ?? "api"), threadId, at, action, interruptId: null, runId: null, value };
 }

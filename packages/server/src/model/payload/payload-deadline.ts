@@ -1,7 +1,7 @@
 // Payload deadline: the time in a question's payload at which it expires.
 // Rules:
-//   payload-deadline.1. A node may compute the time anew each time it runs. The same time, or a time as long after the
-//        asking, is the same deadline. Any other time is another content: a graph may use it for more than the question.
+//   - A node may compute the time anew each time it runs. The same time, or a time as long after the asking, is the
+//     same deadline. Any other time is another content: a graph may use it for more than the question.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 
 export interface PayloadDeadline {
@@ -46,7 +46,6 @@ export function splitDeadline(
   return { rest: payload === value ? marked : [marked], deadline };
 }
 
-/** payload-deadline.1. */
 export function isSameDeadline(one: PayloadDeadline | null, other: PayloadDeadline | null): boolean {
   if (one === null || other === null) return one === other;
   const moved = Math.abs(one.expiresAt - other.expiresAt);

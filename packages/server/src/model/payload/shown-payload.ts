@@ -1,9 +1,9 @@
 // Shown payload: what an interrupt showed, so that its answer is handed to a place that shows the same.
 // Rules:
 //   - `exact` is equal for equal JSON, in any order of members.
-//   shown-payload.2. `masked` leaves out what a node makes anew each time it runs: times close to the moment of asking,
-//        random fractions, UUIDs and other random texts. Two payloads that differ in anything else differ in it, but for
-//        their deadline, which is beside it.
+//   - `masked` leaves out what a node makes anew each time it runs: times close to the moment of asking, random
+//     fractions, UUIDs and other random texts. Two payloads that differ in anything else differ in it, but for their
+//     deadline, which is beside it.
 import { contentHash } from "@holdpoint/base/ids.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { isSameDeadline, SLACK_MS, splitDeadline, type PayloadDeadline } from "./payload-deadline.ts";

@@ -1,6 +1,6 @@
 // Four eyes: new authors of a state while its question is open. Pure.
 // Invariants:
-//   four-eyes.1. An author of the state never decides: also not by a vote or a claim from before the edit.
+//   - An author of the state never decides: also not by a vote or a claim from before the edit.
 import type { Interrupt } from "../model.ts";
 
 /** @returns the same object if nothing changes */
@@ -10,7 +10,7 @@ export function excludeAuthors(interrupt: Interrupt, authors: readonly string[])
   const added = authors.filter((name) => !review.excluded.includes(name));
   if (added.length === 0) return interrupt;
   const excluded = [...review.excluded, ...added];
-  const votes = review.votes.filter(({ by }) => !added.includes(by)); // four-eyes.1
+  const votes = review.votes.filter(({ by }) => !added.includes(by));
   const isFree = claim !== null && added.includes(claim.by);
   return { ...interrupt, claim: isFree ? null : claim, review: { ...review, excluded, votes } };
 }

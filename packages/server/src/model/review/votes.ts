@@ -4,7 +4,7 @@
 //   votes.2. An answer is approved once `approvals` people gave answers that agree (verdict.2). `rejections` people
 //     reject, whatever they write. The vote that reaches a count decides, and its answer goes to the graph.
 //   votes.3. One vote decides: it is counted and compared in the transaction that accepts the answer.
-//   votes.4. Votes are about one payload: another payload or schema under the same id starts anew.
+//   - Votes are about one payload: another payload or schema under the same id starts anew.
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";

@@ -2,11 +2,11 @@
 // Invariants:
 //   - The result depends on the line, its place, and the messages that earlier lines of the run left open:
 //     every process and every replay makes the same.
-//   convert-line.2. A run that REST or a cron started is shown from its log: begin, end, questions, root states, and of its
-//        other stream modes updates, tasks, custom, messages and the states of subgraphs.
-//   convert-line.3. The numbers of a line's events leave room for the ends of messages before its state, so that they do
-//     not depend on the number of these.
-//   convert-line.4. No event of a checkpoint, or after it, is older than the checkpoint: pages skip older ones.
+//   - A run that REST or a cron started is shown from its log: begin, end, questions, root states, and of its other
+//     stream modes updates, tasks, custom, messages and the states of subgraphs.
+//   - The numbers of a line's events leave room for the ends of messages before its state, so that they do not depend
+//     on the number of these.
+//   - No event of a checkpoint, or after it, is older than the checkpoint: pages skip older ones.
 import { type Json, isJsonObject } from "@holdpoint/base/json/json.ts";
 import type { EndMark } from "../../events/end-mark.ts";
 import { AT_END, END, type LoggedEvent } from "../../events/event-batch.ts";
@@ -34,13 +34,13 @@ export interface LinePlace {
   /** Number of the row, and of the event in it. */
   readonly row: number;
   readonly index: number;
-  /** Time of the row (convert-line.4). */
+  /** Time of the row. */
   readonly at: number;
 }
 
 const NO_DRAFTS: readonly Draft[] = [];
 
-/** Numbers of a line's events (convert-line.3). */
+/** Numbers of a line's events. */
 const STATE_PART = 14;
 const STATE_PART_AT_END = 64;
 
@@ -201,7 +201,6 @@ interface ModeEvent {
   readonly namespace: Namespace;
 }
 
-/** convert-line.2. */
 function fromMode({ place, event, mode, namespace }: ModeEvent, text: string): readonly Draft[] {
   const made = (method: ProtocolMethod, part: number, data: Json | string, channel?: string): Draft => {
     const isRootState = method === "values" && namespace.length === 0;

@@ -1,10 +1,10 @@
 // Converted row: a row of stored events as protocol events, converted once for all concurrent readers of the thread.
 // Invariants:
-//   converted-row.1. Readers of one row share its events and their text; at most KEPT_UNITS are kept.
-//   converted-row.4. States and questions are read from storage only for readers whose filter can match them.
-//   converted-row.3. Messages that a row leaves open are kept for the next row, at most OPEN_ROWS_MAX times. When they
-//     are not kept, they are found in the earlier rows of the run.
-//   converted-row.2. A state that is not stored any more is left out, with its checkpoint; the pair is never split.
+//   - Readers of one row share its events and their text; at most KEPT_UNITS are kept.
+//   - States and questions are read from storage only for readers whose filter can match them.
+//   - Messages that a row leaves open are kept for the next row, at most OPEN_ROWS_MAX times. When they are not kept,
+//     they are found in the earlier rows of the run.
+//   - A state that is not stored any more is left out, with its checkpoint; the pair is never split.
 import { inSlice } from "@holdpoint/base/slices.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { storedBatch } from "../../events/stored-batch.ts";
@@ -60,13 +60,13 @@ export async function convertedRow(
 }
 
 function isWanted({ kind }: Draft, { states, questions }: Wanted): boolean {
-  return (kind === "state" && states) || (kind === "question" && questions); // converted-row.4
+  return (kind === "state" && states) || (kind === "question" && questions);
 }
 
 function findKept(agent: AgentContext, row: StoredEvents): Kept {
   const key = buildRowKey(row);
   const known = kept.get(key);
-  if (known?.lines === row.lines) return known; // converted-row.1
+  if (known?.lines === row.lines) return known;
   if (known !== undefined) drop(key, known);
   const drafts = convert(agent, row);
   const entry: Kept = { lines: row.lines, drafts, events: new Map(), units: row.lines.length };
@@ -171,7 +171,6 @@ function keepOpen(key: string, open: OpenMessages): void {
   }
 }
 
-/** converted-row.3. */
 async function openBefore(agent: AgentContext, row: StoredEvents): Promise<OpenMessages> {
   const { runId, threadId, first, seq, lines } = row;
   if (first === 0 || lines.startsWith("metadata\t")) return NO_MESSAGES; // an attempt begins
@@ -208,7 +207,7 @@ export interface StateParts {
   readonly values: EventParts;
 }
 
-/** The checkpoint and the state that it has, both at the time of the checkpoint (converted-row.2). */
+/** The checkpoint and the state that it has, both at the time of the checkpoint. */
 export async function stateEvents(
   agent: AgentContext,
   tx: StateTx,

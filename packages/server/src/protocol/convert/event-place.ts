@@ -2,15 +2,14 @@
 // Invariants:
 //   - Events are shown only once they are stored, and the storage numbers the rows of a thread upward and
 //     uses no number twice. So a seq names one event for ever, in every process, also after a crash.
-//   event-place.2. The seq of a later row is above all of an earlier one. No seq is below FIRST_SEQ, so that a position
-//        is never 0.
+//   - The seq of a later row is above all of an earlier one. No seq is below FIRST_SEQ, so that a position is never 0.
 
 /** A row is sealed at 64 Ki units and an event has 40 at least: a row has less than 2,000 events. */
 const SEQS_A_ROW = 2 ** 16;
 /** Events that one logged event becomes; the last of a row, the end of a run, may become more. */
 const SEQS_AN_EVENT = 16;
 
-/** The position of a thread without events (event-place.2). */
+/** The position of a thread without events. */
 export const NO_EVENTS = 1;
 
 export function toSeq(row: number, event: number, part: number): number {

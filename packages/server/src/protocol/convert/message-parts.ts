@@ -1,7 +1,7 @@
 // Message parts: a message as REST streams show it → its blocks, in the form of the thread protocol. Pure.
 // Invariants:
-//   message-parts.1. Text and reasoning of a message are one block each, and each tool call is one: REST streams show
-//     neither begin nor end of a block.
+//   - Text and reasoning of a message are one block each, and each tool call is one: REST streams show neither begin
+//     nor end of a block.
 //   - The parts of a chunk are its additions, those of a message so far are complete.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 
@@ -36,7 +36,6 @@ export function listMessageParts(message: JsonObject): readonly MessagePart[] {
   return [...joined(parts), ...listObjects(message["tool_call_chunks"]).map(toolPart), ...wholeCalls(message)];
 }
 
-/** message-parts.1. */
 function joined(parts: readonly MessagePart[]): readonly MessagePart[] {
   const byKind = Map.groupBy(parts, ({ kind }) => kind);
   return [...byKind].map(([kind, some]) => ({ kind, key: kind, text: some.map(({ text }) => text).join("") }));

@@ -1,7 +1,6 @@
 // Root lifecycle: begin and end of a run, and its questions, as protocol events. Pure.
 // Invariants:
-//   root-lifecycle.1. Ids name the run in the form by which clients distinguish the runs of a thread: `synth:<run
-//        id>:…`.
+//   - Ids name the run in the form by which clients distinguish the runs of a thread: `synth:<run id>:…`.
 //   - The same id is made from the log, and from the row of a run whose log is not kept any more.
 import type { EndMark } from "../../events/end-mark.ts";
 import type { EndedBy, Interrupt } from "../../model/model.ts";
@@ -17,7 +16,7 @@ const ENDS: Readonly<Record<EndedBy, "completed" | "interrupted" | "failed">> = 
 };
 
 export function runningId(runId: string, attempt: number): string {
-  return `synth:${runId}:running:${attempt}`; // root-lifecycle.1
+  return `synth:${runId}:running:${attempt}`;
 }
 
 export function runningData(runId: string, attempt: number): JsonObject {

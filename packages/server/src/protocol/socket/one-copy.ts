@@ -2,8 +2,8 @@
 // Invariants:
 //   one-copy.1. A live event is sent by the first subscription that reaches it. A replay is sent whole: its subscriber has
 //        not seen the events.
-//   one-copy.2. The memory of a socket does not grow with its events: positions decide, because every subscription reads
-//        in the order of `seq`.
+//   - The memory of a socket does not grow with its events: positions decide, because every subscription reads in the
+//     order of `seq`.
 import { type EventFilter, matches } from "../event-filter.ts";
 import type { Piece } from "../read-events.ts";
 import type { WireEvent } from "../convert/wire-event.ts";
@@ -30,5 +30,5 @@ export function firstCopies(
 }
 
 function hasSent({ filter, live }: Followed, event: WireEvent): boolean {
-  return live !== null && live.from <= event.seq && event.seq <= live.to && matches(filter, event); // one-copy.2
+  return live !== null && live.from <= event.seq && event.seq <= live.to && matches(filter, event);
 }

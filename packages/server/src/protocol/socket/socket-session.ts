@@ -1,8 +1,9 @@
 // Socket session: one WebSocket of the thread protocol: commands up, replies and events down.
 // Invariants:
-//   socket-session.1. Every frame is answered or closes the socket; commands are carried out in the order in which they came.
-//   socket-session.2. A live event is sent once, however many subscriptions match it (one-copy.ts). A subscription is answered before its replay. Its reader is its own: a closing socket takes no other along.
-//   socket-session.3. A slow reader holds SEND_UNITS_MAX at most, and is closed when nothing leaves for STALL_MS.
+//   - Every frame is answered or closes the socket; commands are carried out in the order in which they came.
+//   - A live event is sent once, however many subscriptions match it (one-copy.ts). A subscription is answered before
+//     its replay. Its reader is its own: a closing socket takes no other along.
+//   - A slow reader holds SEND_UNITS_MAX at most, and is closed when nothing leaves for STALL_MS.
 //   - The caller is that of the upgrade. A right that is lost closes the socket.
 import { WebSocket } from "ws";
 import { command, eventFilter } from "@holdpoint/api/protocol.ts";
@@ -75,7 +76,7 @@ export function startSession(ports: SessionPorts): void {
       return;
     }
     waiting++;
-    turn = turn.then(() => answer(session, text)).finally(() => void waiting--); // socket-session.1
+    turn = turn.then(() => answer(session, text)).finally(() => void waiting--);
   });
   socket.on("error", () => undefined); // the close event follows
   socket.once("close", () => {
@@ -101,7 +102,7 @@ async function answer(session: Session, text: string): Promise<void> {
     await session.send(JSON.stringify(envelope));
   } catch (error) {
     const refusal = error instanceof CommandError ? error : toApiError(error, agent.log);
-    await session.send(JSON.stringify(buildFailure(id, refusal) satisfies Envelope)); // socket-session.1
+    await session.send(JSON.stringify(buildFailure(id, refusal) satisfies Envelope));
   }
 }
 
@@ -125,7 +126,7 @@ async function subscribe(session: Session, id: number, params: unknown): Promise
     ...(replay.isWhole ? { replayed_events: replay.events } : {}),
     ...(missed === 0 ? {} : { missed_events: missed }),
   };
-  await session.send(JSON.stringify({ type: "success", id, result })); // socket-session.2
+  await session.send(JSON.stringify({ type: "success", id, result }));
   void follow(session, subscription, replay);
 }
 
@@ -223,7 +224,7 @@ function readCommandId(value: unknown): number | null {
   return typeof id === "number" && Number.isInteger(id) && id >= 0 ? id : null;
 }
 
-/** socket-session.3. Resolves at once while little is unsent, else when it has left. */
+/** Resolves at once while little is unsent, else when it has left. */
 function createSender(agent: AgentContext, socket: WebSocket): (text: string) => Promise<void> {
   return async (text) => {
     if (socket.readyState !== WebSocket.OPEN) return;

@@ -1,15 +1,14 @@
 // Socket upgrade: an upgrade request → a session of the thread protocol, or a closed socket that says why.
 // Invariants:
-//   socket-upgrade.1. A refusal after the handshake has a close code of 4000 and the HTTP status: browsers take a
-//        refused handshake for a network error and try again.
-//   socket-upgrade.2. A page of another origin opens no socket unless CORS allows the origin: browsers send cookies
-//        along.
-//   socket-upgrade.3. Credentials in a subprotocol are read and never sent back.
-//   socket-upgrade.4. A cookie counts for a page of another origin only where CORS allows credentials for the origin, as
-//        in other calls.
-//   socket-upgrade.6. Only an admitted socket holds one of the places of its thread.
-//   socket-upgrade.5. A socket carries commands, so it is authenticated like a call that changes something: a session of
-//        the console requires a page of its own origin.
+//   - A refusal after the handshake has a close code of 4000 and the HTTP status: browsers take a refused handshake for
+//     a network error and try again.
+//   - A page of another origin opens no socket unless CORS allows the origin: browsers send cookies along.
+//   - Credentials in a subprotocol are read and never sent back.
+//   - A cookie counts for a page of another origin only where CORS allows credentials for the origin, as in other
+//     calls.
+//   - Only an admitted socket holds one of the places of its thread.
+//   - A socket carries commands, so it is authenticated like a call that changes something: a session of the console
+//     requires a page of its own origin.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
@@ -45,7 +44,7 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
     noServer: true,
     maxPayload: FRAME_BYTES_MAX,
     perMessageDeflate: false,
-    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false), // socket-upgrade.3
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
   const open = new Map<string, number>();
   return (incoming, raw, head) => {
@@ -63,7 +62,7 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
   };
 }
 
-/** socket-upgrade.6. @returns false if the thread has no place left */
+/** @returns false if the thread has no place left */
 function takePlace(open: Map<string, number>, threadId: string, socket: WebSocket): boolean {
   const count = (open.get(threadId) ?? 0) + 1;
   if (count > SOCKETS_MAX || socket.readyState === socket.CLOSED) return false; // its "close" has been
@@ -102,7 +101,7 @@ async function admit(
   socket.on("error", () => undefined);
   try {
     checkHost(incoming, rules.hosts);
-    checkSite({ method: "POST", headers: incoming.headers }, rules.cors.allows, "http.cors can allow an origin"); // socket-upgrade.2
+    checkSite({ method: "POST", headers: incoming.headers }, rules.cors.allows, "http.cors can allow an origin");
     const request = await buildRequest(agent, rules, { incoming, threadId });
     const { access } = agent;
     const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request);
@@ -119,7 +118,7 @@ async function admit(
     for (const { data, isBinary } of early) socket.emit("message", data, isBinary);
   } catch (error) {
     const { status, code } = toApiError(error, agent.log);
-    socket.close(4000 + status, code); // socket-upgrade.1
+    socket.close(4000 + status, code);
   }
 }
 
@@ -139,7 +138,7 @@ async function buildRequest(
     throw new ApiError("malformed_request", "An upgrade has no body.");
   };
   return {
-    method: "POST", // socket-upgrade.5
+    method: "POST",
     url: ticket === undefined ? url : `${prefix}${path}`, // without the ticket: handlers may log it
     path,
     params: { thread_id: threadId },
@@ -152,7 +151,6 @@ async function buildRequest(
   };
 }
 
-/** socket-upgrade.4. */
 function withoutCookie(
   incoming: IncomingMessage,
   cors: UpgradeRules["cors"],
@@ -169,7 +167,7 @@ function withoutKey({ "idempotency-key": _key, ...headers }: IncomingMessage["he
   return headers;
 }
 
-/** socket-upgrade.3. Browsers set no headers on a socket: a subprotocol `bearer.<base64url>` stands for one. */
+/** Browsers set no headers on a socket: a subprotocol `bearer.<base64url>` stands for one. */
 function withBearer(headers: IncomingMessage["headers"]): IncomingMessage["headers"] {
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
   const token = offered.map((one) => BEARER.exec(one)?.[1]).find((one) => one !== undefined);

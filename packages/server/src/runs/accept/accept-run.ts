@@ -171,7 +171,7 @@ async function decide(agent: AgentContext, tx: AcceptTx, asked: StartRequest): P
   if (busy || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
   } else {
-    await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }); // start-run.1
+    await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at });
     const resolved = { ...answering, run, intent, answers, forkFrom, thread, known, breakpoint };
     closed = await resolveOnStart(tx, resolved);
   }
@@ -188,7 +188,7 @@ function findLater({ status }: Thread, { start, snapshot }: StartRequest, waits:
   return waits || status === "busy" || start.call.afterSeconds !== 0 ? snapshot.assistant : null;
 }
 
-/** tenants.3. The run ends or continues what the thread waits for. */
+/** The run ends or continues what the thread waits for. */
 function isAsked({ status }: Pick<Thread, "status">, { intent, answers, forkFrom, voted }: Target): boolean {
   if (forkFrom !== null) return false;
   if (answers !== null || voted.length > 0 || intent.kind === "end_thread") return true;
@@ -302,13 +302,13 @@ async function store(
   if (status === "pending") await tx.queueNext(threadId);
   if (call.idempotencyKey !== null) {
     const key = scopeIdempotencyKey(caller, call, call.idempotencyKey);
-    await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt }); // start-run.4
+    await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt });
   }
   if (status !== "running") return false;
   return (await storeBegin(tx, run, FIRST_EVENT, { wakes: agent.events.wakes, at: createdAt })).isBegun;
 }
 
-/** start-run.5. @returns null if the call creates the thread */
+/** @returns null if the call creates the thread */
 function visibleThread(threadId: string, call: RunCall, thread: Thread | null): Thread | null {
   if (thread !== null && inScope(thread.metadata, call.reach.threads)) return thread;
   if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId);

@@ -7,7 +7,7 @@ import type { RunTx } from "../../ports/ports.ts";
 import type { RunCall } from "./run-request.ts";
 import { continuesThread } from "./start-snapshot.ts";
 
-/** Call that continues a paused run with its own parameters (answer-inbox.4). */
+/** Call that continues a paused run with its own parameters. */
 export function continuation(asker: Run | null, assistantId: string): RunCall {
   const request = asker?.request ?? null;
   return {

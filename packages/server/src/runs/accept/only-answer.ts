@@ -1,10 +1,10 @@
 // Only the answer: what a call brings beside its answer, while a question with review rules is open.
 // Invariants:
-//   only-answer.1. People decide about the run that asked. So an answer changes nothing else of that run: no update, no
-//     other node, assistant, config, context, checkpoint, breakpoint or receiver of its events. This holds for the answer
-//     to any question of the thread, and for a run that only continues it: the next run asks in place of this one.
+//   - People decide about the run that asked. So an answer changes nothing else of that run: no update, no other node,
+//     assistant, config, context, checkpoint, breakpoint or receiver of its events. This holds for the answer to any
+//     question of the thread, and for a run that only continues it: the next run asks in place of this one.
 //   - A member that repeats what the run has already changes nothing.
-//   only-answer.3. What the call leaves out stays as the run that asked has it.
+//   - What the call leaves out stays as the run that asked has it.
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
@@ -25,7 +25,7 @@ export interface GivenAnswer {
   readonly asker: Run | null;
 }
 
-/** @throws {ApiError} `invalid_request` (only-answer.1) */
+/** @throws {ApiError} `invalid_request` */
 export function requireOnlyAnswer(given: GivenAnswer): void {
   const members = changedMembers(given);
   const [first] = members;
@@ -60,7 +60,7 @@ function changedMembers({ call, intent, assistant, forkFrom, interrupt, asker }:
   return Object.entries(checks).flatMap(([name, isChanged]) => (isChanged ? [name] : []));
 }
 
-/** only-answer.3. Neither the assistant's config of today nor a header of this call comes in. */
+/** Neither the assistant's config of today nor a header of this call comes in. */
 export function withOwnMembers(built: RunRequest, { request }: Run): RunRequest {
   const { webhook: _webhook, notify: _notify, ...rest } = built;
   const { config, context, interruptBefore, interruptAfter, webhook, notify } = request;

@@ -1,5 +1,5 @@
 // Request only: the runs that the thread of a request takes. It is created with its question, then takes the answer, and
-// ends once (model/request.ts: request.1).
+// ends once (model/request.ts).
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
 import { REQUEST_GRAPH } from "../../model/built-in-assistant.ts";

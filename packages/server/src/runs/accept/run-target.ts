@@ -24,7 +24,7 @@ export interface Target extends SettledAnswers {
   readonly breakpoint: Interrupt | null;
   /** The items at the pause where the run begins. */
   readonly waiting: readonly Interrupt[];
-  /** The run continues beside, or behind, a question or breakpoint with review rules (only-answer.3). */
+  /** The run continues beside, or behind, a question or breakpoint with review rules. */
   readonly isReviewed: boolean;
   /** The breakpoint that the run goes past without deciding it, with rules or without. */
   readonly passed: Interrupt | null;

@@ -1,14 +1,14 @@
 // Run start: the transaction that accepts one or several runs, and the effects after its commit.
 // Invariants:
-//   start-run.1. Of concurrent answers to one interrupt, the first conditional update of the paused thread wins.
-//     The others change nothing.
+//   - Of concurrent answers to one interrupt, the first conditional update of the paused thread wins. The others change
+//     nothing.
 //   - A refused call changes nothing: every refusal precedes the first write or rolls it back.
 //   - An accepted run is durable before the caller receives a reply.
-//   start-run.4. An Idempotency-Key creates one run for any number of repeated calls (start-snapshot.1).
-//   start-run.5. A thread or an assistant outside the caller's scope is refused like a missing one.
-//   start-run.6. A process that lost its worker registration accepts runs for the other workers.
-//   start-run.7. Answers that only count as votes are stored without a run. The caller gets `approvals_pending`; several
-//     runs in one call have new threads, and so no votes.
+//   - An Idempotency-Key creates one run for any number of repeated calls.
+//   - A thread or an assistant outside the caller's scope is refused like a missing one.
+//   - A process that lost its worker registration accepts runs for the other workers.
+//   - Answers that only count as votes are stored without a run. The caller gets `approvals_pending`; several runs in
+//     one call have new threads, and so no votes.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
@@ -67,7 +67,7 @@ async function startAll(
   const isDecided = agent.worker.ends.expect();
   const acceptAll = (): Promise<readonly (Accepted | VotesOnly)[]> =>
     agent.storage.transaction(async (tx) => {
-      await agent.tenants?.find(caller).hold(tx); // tenants.1
+      await agent.tenants?.find(caller).hold(tx);
       const all: (Accepted | VotesOnly)[] = [];
       for (const [index, start] of starts.entries()) {
         try {
@@ -90,7 +90,7 @@ async function startAll(
       agent.worker.claimFailed(error);
       if (!(error instanceof ApiError) || error.code !== "worker_not_listed") throw error;
       for (const slot of slots.splice(0, slots.length, ...slots.map(() => null))) slot?.release();
-      return acceptAll(); // start-run.6
+      return acceptAll();
     });
     const runs = accepted.flatMap((one) => (one.run === null ? [] : one));
     afterCommit(agent, runs, slots);
@@ -99,7 +99,7 @@ async function startAll(
         agent.inbox.changed("updated", item, metadata);
         agent.events.wakes.wake(item.threadId);
       }
-    if (runs.length < accepted.length) throw approvalsPending(accepted.flatMap(({ voted }) => voted)); // start-run.7
+    if (runs.length < accepted.length) throw approvalsPending(accepted.flatMap(({ voted }) => voted));
     return runs;
   } finally {
     for (const slot of slots) slot?.release(); // no effect on started ones

@@ -1,8 +1,8 @@
 // Start snapshot: everything needed to accept or reject a run, read in one round trip under the thread lock.
 // Invariants:
-//   start-snapshot.1. An Idempotency-Key creates one run for any number of repeated calls, even after the run was
-//     deleted. The key belongs to the caller's name and scope: the same name in another tenant is another caller.
-//   start-snapshot.2. Objects outside the caller's scope are refused like missing ones.
+//   - An Idempotency-Key creates one run for any number of repeated calls, even after the run was deleted. The key
+//     belongs to the caller's name and scope: the same name in another tenant is another caller.
+//   - Objects outside the caller's scope are refused like missing ones.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import { offered } from "../../threads/assistants/assistants.ts";
@@ -13,7 +13,6 @@ import type { Assistant, Caller, Interrupt, Run, Thread } from "../../model/mode
 import type { Graphs, IdempotencyRecord, StoredCheckpoint, Tx } from "../../ports/ports.ts";
 import { type RunCall, checkNodeNames } from "./run-request.ts";
 
-/** start-snapshot.1. */
 export function scopeIdempotencyKey(caller: Caller, { reach }: RunCall, key: string): string {
   if (reach.threads === null) return contentHash(JSON.stringify([caller.name, key]));
   const conditions = reach.threads.map((condition) => JSON.stringify([condition.key, condition.op, condition.value]));
@@ -80,14 +79,13 @@ export async function readNewest(tx: Pick<Tx, "checkpoint">, threadId: string): 
   }
 }
 
-/** start-snapshot.1. */
 async function repeatedRun(tx: SnapshotTx, call: RunCall, record: IdempotencyRecord | null): Promise<Run | null> {
   if (record === null) return null;
   if (record.requestHash !== call.requestHash) {
     throw new ApiError("idempotency_key_reused", "An earlier request with other content used this Idempotency-Key.");
   }
   const thread = await tx.thread(record.threadId);
-  const visible = thread !== null && inScope(thread.metadata, call.reach.threads); // start-snapshot.2
+  const visible = thread !== null && inScope(thread.metadata, call.reach.threads);
   const run = visible ? await tx.run(record.threadId, record.runId) : null;
   if (run !== null) return run;
   throw new ApiError(

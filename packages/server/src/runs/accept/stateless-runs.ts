@@ -1,10 +1,8 @@
 // Stateless runs: runs without a thread in the call, and runs addressed by run id alone.
 // Invariants:
-//   stateless-runs.1. A stateless run has its own thread, which is deleted with the run (finish-run.4) unless the call
-//     says "keep".
+//   - A stateless run has its own thread, which is deleted with the run unless the call says "keep".
 //   - A paused stateless run keeps its thread until the pause ends, so that no interrupt is lost.
-//   stateless-runs.3. A call with an Idempotency-Key can be repeated during the key's lifetime: until then its thread
-//     is kept.
+//   - A call with an Idempotency-Key can be repeated during the key's lifetime: until then its thread is kept.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { NewId } from "@holdpoint/base/ids.ts";
 import type { AgentContext } from "../../context/context.ts";
@@ -23,19 +21,19 @@ export interface StatelessCall {
 
 export function statelessStart(newId: NewId, { call, onCompletion, threadId }: StatelessCall): RunStart {
   if (threadId !== null) return { threadId, call };
-  const repeatable = call.idempotencyKey !== null && onCompletion === "delete"; // stateless-runs.3
+  const repeatable = call.idempotencyKey !== null && onCompletion === "delete";
   return {
     threadId: newId(),
     call: { ...call, ifNotExists: "create" },
     newThread: repeatable
       ? { onCompletion: "keep", ttlMs: IDEMPOTENCY_KEPT_MS, ttlStrategy: "delete" }
-      : { onCompletion, ...NO_TTL }, // stateless-runs.1
+      : { onCompletion, ...NO_TTL },
   };
 }
 
 /**
  * Thread of a run that the call addresses by run id alone.
- * @throws {ApiError} `run_not_found`, also for a run outside the scope (authorize.1)
+ * @throws {ApiError} `run_not_found`, also for a run outside the scope
  */
 export async function threadOfRun(agent: AgentContext, scope: Scope, runId: string): Promise<string> {
   const threadId = await agent.storage.transaction(async (tx) => {

@@ -269,7 +269,11 @@ test("a change counts from the moment it is made", async (t) => {
   await pass(5 * MINUTE_MS);
   assert.equal((await runs()).length, 1);
   const others = { ...takeover, before: { ...takeover.before, input: { x: 3 } } };
-  assert.equal(await patchCron(agent, { ...ann, takeover: others }, cronId, { enabled: true }), null, "asked for another");
+  assert.equal(
+    await patchCron(agent, { ...ann, takeover: others }, cronId, { enabled: true }),
+    null,
+    "asked for another",
+  );
   await patchCron(agent, ann, cronId, { enabled: true, payload: { input: { x: 2 } } });
   await pass(MINUTE_MS);
   assert.deepEqual(

@@ -1,10 +1,10 @@
 // Crons: create, patch, search and delete. cron-scheduler.ts runs them.
 // Invariants:
-//   crons.1. An accepted cron has a schedule with a tick, in an existing time zone.
-//   crons.2. The runs of a cron belong to whoever changed it last: they have that name, and the reach it had then. A
-//     change that only disables the cron leaves it to its caller.
-//   crons.3. Everybody who made or changed a cron counts as an author of its runs, for rules with four eyes.
-//   crons.4. A caller takes a cron over with the rights of making it, asked for the payload as it is after the change.
+//   - An accepted cron has a schedule with a tick, in an existing time zone.
+//   - The runs of a cron belong to whoever changed it last: they have that name, and the reach it had then. A change
+//     that only disables the cron leaves it to its caller.
+//   - Everybody who made or changed a cron counts as an author of its runs, for rules with four eyes.
+//   - A caller takes a cron over with the rights of making it, asked for the payload as it is after the change.
 import { parse } from "@holdpoint/api/operation.ts";
 import { runBody } from "@holdpoint/api/runs.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
@@ -58,7 +58,7 @@ export async function createCron(
 ): Promise<Cron> {
   const at = agent.clock.now();
   const due = nextTick(given, at);
-  if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time."); // crons.1
+  if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time.");
   const cron = await agent.storage.transaction(async (tx) => {
     const assistant = await checkCall(agent, tx, { ...given, reach });
     const { cronsMax } = agent.limits;
@@ -73,7 +73,7 @@ export async function createCron(
       nextAt: given.enabled ? due : null,
       createdAt: at,
       updatedAt: at,
-      caller: toOwner(caller), // crons.2
+      caller: toOwner(caller),
       reach,
       disabledReason: null,
     };
@@ -95,7 +95,7 @@ export const onlyDisables = ({ enabled, ...more }: CronPatch): boolean =>
   enabled === false && Object.keys(more).length === 0;
 
 /**
- * @returns null if the payload is another one by now, for which nobody asked (crons.4)
+ * @returns null if the payload is another one by now, for which nobody asked
  * @throws {ApiError} `cron_not_found`, `cron_schedule_invalid`, `node_unknown`, `webhook_refused`
  */
 export async function patchCron(
@@ -113,13 +113,13 @@ export async function patchCron(
       ...patch,
       metadata: mergedMetadata(agent, before.metadata, patch.metadata, scope),
       payload: { ...before.payload, ...patch.payload },
-      ...(takeover === null ? {} : { reach: takeover.reach, caller: withAuthors(toOwner(caller), before.caller) }), // crons.2
+      ...(takeover === null ? {} : { reach: takeover.reach, caller: withAuthors(toOwner(caller), before.caller) }),
       ...(patch.enabled === undefined ? {} : { disabledReason: null }),
       updatedAt: at,
     };
     if (takeover !== null) await checkCall(agent, tx, after);
     const moved = ["schedule", "timezone", "endTime", "enabled"].some((member) => member in patch);
-    const due = moved ? nextTick(after, at) : before.nextAt; // crons.1
+    const due = moved ? nextTick(after, at) : before.nextAt;
     const nextAt = after.enabled ? due : null;
     await tx.updateCron(cronId, { ...after, nextAt });
     await tx.audit([buildAct(caller, { action: "cron_updated", at, ...describeCron(after, Object.keys(patch)) })]);
@@ -134,7 +134,6 @@ function toOwner({ origin: _origin, ...owner }: Caller): Caller {
   return owner;
 }
 
-/** crons.3. */
 function withAuthors(owner: Caller, { name, editors = [] }: Caller): Caller {
   const others = [...new Set([...editors, name])].filter((other) => other !== owner.name);
   return others.length === 0 ? owner : { ...owner, editors: others.slice(-EDITORS_MAX) };
@@ -178,7 +177,7 @@ export async function countCrons(agent: AgentContext, filter: CronFilter): Promi
 /** The call of a tick. @throws {ApiError} `invalid_request` if the payload is not (or no longer) valid */
 export function buildRunCall(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
   const call = callFromBody({ ...parse(runBody, payload, "body"), metadata }, reach);
-  return { ...call, via: "cron", rights: { disable: GRANTED } }; // asked when its caller took the cron over (crons.4)
+  return { ...call, via: "cron", rights: { disable: GRANTED } }; // asked when its caller took the cron over
 }
 
 /** @throws {ApiError} `cron_not_found` */

@@ -1,4 +1,4 @@
-// Attempt: executes one claimed run in its slot, and publishes its end after the commit (worker.2).
+// Attempt: executes one claimed run in its slot, and publishes its end after the commit.
 import { setImmediate } from "node:timers/promises";
 import { buildMetadata } from "../../events/synthetic-events.ts";
 import type { ClaimTx, RunEnd, Awaitable } from "../../ports/ports.ts";
@@ -69,7 +69,7 @@ export async function executeAttempt(
 }
 
 /**
- * Wakes the readers of the thread. They read the stored begin (first-event-id.2) before the graph starts: its first step
+ * Wakes the readers of the thread. They read the stored begin before the graph starts: its first step
  * keeps the event loop busy for milliseconds, and their read would join its first commit.
  */
 async function showBegin({ threadId }: Claimed["run"], { events: { wakes } }: AttemptPorts): Promise<void> {
@@ -81,13 +81,12 @@ async function showBegin({ threadId }: Claimed["run"], { events: { wakes } }: At
 
 /** The run did not end here: it was deleted, requeued or taken over, or its end is not stored. */
 function publishDeparture({ run }: Claimed, left: Executed["left"], { engine, ends, log }: AttemptPorts): void {
-  if (left === "taken_over") engine.wakes.wake(run.runId); // readers continue with the stored events: worker.4
+  if (left === "taken_over") engine.wakes.wake(run.runId); // readers continue with the stored events
   else ends.gone(run.runId, left);
   if (left === "taken_over" || left === "requeued") engine.queue.wake();
   log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
 }
 
-/** worker.2. */
 function publishEnd(
   { run, direct }: Claimed,
   ended: Pick<Executed, "byPolicy" | "valuesText"> & { readonly finished: Finished; readonly durationMs: number },
@@ -117,7 +116,7 @@ const UNSTORED = { error: "StorageError", message: "the writes of the run cannot
 const MARK_AGAIN_MS = 1000;
 
 /**
- * Marks a suspect as alone before it starts, and clears the mark after its probation (worker.6, crash-suspects.3).
+ * Marks a suspect as alone before it starts, and clears the mark after its probation (crash-suspects.3).
  * @returns a function that ends the probation with the run
  */
 async function beginProbation(

@@ -1,9 +1,9 @@
 // Claim: a pending run becomes a running one, in a transaction of the queue or in the one that ends another run.
 // Invariants:
-//   claim-run.1. The statement that finds the run pending also increments its attempt and stores the worker.
-//   claim-run.2. An acknowledged cancellation applies to every later attempt.
-//   claim-run.3. A run that would change the state behind a decision of the time in which it waited only ends
-//        (threads/behind-review.ts).
+//   - The statement that finds the run pending also increments its attempt and stores the worker.
+//   - An acknowledged cancellation applies to every later attempt.
+//   - A run that would change the state behind a decision of the time in which it waited only ends
+//     (threads/behind-review.ts).
 import type { EventStart } from "../../events/event-log.ts";
 import { type BeginPorts, eventStart, storeBegin } from "../../events/first-event-id.ts";
 import type { Run } from "../../model/model.ts";
@@ -12,7 +12,6 @@ import { nextRunStatus } from "../../model/status.ts";
 import { isOvertaken } from "../../threads/behind-review.ts";
 import type { AbortReason } from "./abort-reason.ts";
 
-/** claim-run.1. */
 export function claimBy(workerId: string | null, at: number): RunClaim {
   return { status: nextRunStatus("pending", "claim"), workerId, updatedAt: at };
 }
@@ -35,7 +34,7 @@ export async function beginClaimed(tx: ClaimTx, { run, thread }: ClaimedRow, por
 }
 
 /**
- * claim-run.2. The audit trail has the cancellation since its acknowledgement, even if the process died before the end.
+ * The audit trail has the cancellation since its acknowledgement, even if the process died before the end.
  */
 export async function findCancellation(tx: AuditTx, run: Run): Promise<"cancel" | "rollback" | null> {
   const entry = (await tx.listAudit(run.threadId)).findLast(
@@ -44,7 +43,6 @@ export async function findCancellation(tx: AuditTx, run: Run): Promise<"cancel" 
   return entry === undefined ? null : entry.value === "rollback" ? "rollback" : "cancel";
 }
 
-/** claim-run.3. */
 async function findReview(tx: ClaimTx, { run, thread }: ClaimedRow): Promise<"behind_review" | null> {
   return thread !== null && (await isOvertaken(tx, thread, run)) ? "behind_review" : null;
 }
@@ -53,7 +51,7 @@ export interface Claimed {
   readonly run: Run;
   readonly history: History;
   readonly eventStart: EventStart;
-  /** Why the run only ends: claim-run.3, or cancelled in an attempt that its process did not survive. */
+  /** Why the run only ends: behind a review, or cancelled in an attempt that its process did not survive. */
   readonly endsFor: AbortReason | null;
   /** Started by the call that created it: the waiting caller is probably in this process. */
   readonly direct: boolean;

@@ -1,14 +1,13 @@
 // Run execution: one attempt of one run, from the first step of the graph to the transaction that ends it.
 // Invariants:
-//   execute-run.1. A failed or refused write ends only its own attempt, which then can neither succeed nor pause.
-//   execute-run.2. An end that cannot be stored for another reason than the storage (execute-run.5) is retried as a
-//     failure until it is stored; the callers get an error at once.
-//   execute-run.3. The storage may repeat the work of a transaction. So drained data is kept until the commit, or
-//     restored first.
+//   - A failed or refused write ends only its own attempt, which then can neither succeed nor pause.
+//   - An end that cannot be stored for another reason than the storage is retried as a failure until it is stored; the
+//     callers get an error at once.
+//   - The storage may repeat the work of a transaction. So drained data is kept until the commit, or restored first.
 //   execute-run.4. A write of a run is stored only after its earlier writes, because checkpoints refer to earlier ones.
-//   execute-run.5. A run that fails because of the storage has not failed, whether a read of its graph, one of its
-//     writes or its end failed: it is requeued, and continues from its stored state (requeue-after-outage.ts). The
-//     cause decides (storage-failure.ts).
+//   - A run that fails because of the storage has not failed, whether a read of its graph, one of its writes or its end
+//     failed: it is requeued, and continues from its stored state (requeue-after-outage.ts). The cause decides
+//     (storage-failure.ts).
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import type { Claimed } from "./claim-run.ts";
@@ -64,13 +63,13 @@ export async function executeRun(
   }
   if (reason === "no_room") return { ...(await requeueForMemory(run, ports)), next: null, valuesText: NO_VALUES_TEXT };
   if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
-    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
+    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT };
   }
   let drained: DrainedEvents | null = null;
   let notStored: unknown = null;
   try {
     const stored = await storage.transaction(async (tx) => {
-      restore(drained); // execute-run.3
+      restore(drained);
       drained = null;
       const announce = announcer(graphs, () => ("values" in outcome ? valuesText() : null));
       const finished = await finishRun(tx, {
@@ -84,7 +83,7 @@ export async function executeRun(
         askAgainMax: ports.askAgainMax,
       });
       // Only with the lock: before, the failure may be that of a transaction that the storage is about to repeat.
-      sink.check(); // execute-run.1, execute-run.4: earlier writes have ended, or are in this transaction
+      sink.check(); // execute-run.4: earlier writes have ended, or are in this transaction
       drained = await storeEndEvents(tx, finished, { ...result, valuesText }, ports);
       const left = finished === null ? await refusalReason(tx, run) : ("deleted" as const);
       const byPolicy = finished === null ? null : await ports.answerByPolicy(tx, finished);
@@ -102,14 +101,14 @@ export async function executeRun(
   }
   restore(drained);
   if (isStorageFailure(notStored)) {
-    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
+    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT };
   }
   const failed = await storeFailure(run, { result, sink }, ports);
   if (failed === undefined) return left("not_stored");
   return { ...failed, next: null, valuesText };
 }
 
-/** execute-run.2. @returns undefined if the process stops before the storage recovers */
+/** @returns undefined if the process stops before the storage recovers */
 async function storeFailure(
   run: Run,
   { result, sink }: { readonly result: GraphRunResult; readonly sink: OwnSink },
@@ -128,7 +127,7 @@ async function storeFailure(
     try {
       const announce = announcer(ports.graphs, NO_VALUES);
       const stored = await ports.storage.transaction(async (tx) => {
-        restore(drained); // execute-run.3
+        restore(drained);
         drained = null;
         const finished = await finishRun(tx, {
           run,
@@ -175,7 +174,7 @@ async function requeueAtStop(
 ): Promise<void> {
   let drained: DrainedEvents | null = null;
   await ports.storage.transaction(async (tx) => {
-    restore(drained); // execute-run.3
+    restore(drained);
     drained = null;
     const isCurrent = await tx.isCurrent(run);
     sink.check(); // execute-run.4

@@ -1,11 +1,10 @@
 // Run end: the transaction that ends a run, with its last checkpoints, both statuses and its interrupts.
 // Invariants:
 //   - A pause becomes visible with one commit: checkpoint, interrupts and statuses.
-//   finish-run.2. A stale attempt ends nothing.
-//   finish-run.3. An interrupt whose answer no task used is open again if the thread still waits for it. So is one that
-//     the run abandoned by an input that did not reach the state.
-//   finish-run.4. The thread of a stateless run is deleted in the transaction that ends its last run, unless that run
-//     paused.
+//   - A stale attempt ends nothing.
+//   - An interrupt whose answer no task used is open again if the thread still waits for it. So is one that the run
+//     abandoned by an input that did not reach the state.
+//   - The thread of a stateless run is deleted in the transaction that ends its last run, unless that run paused.
 import { findQuestionFault } from "../../interrupts/answer-schema.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { outdatedVotes } from "../../interrupts/outdated-votes.ts";
@@ -109,7 +108,7 @@ export interface RunFinish {
   readonly askAgainMax?: number;
 }
 
-/** @returns null if the run was deleted or another attempt replaced it (finish-run.2) */
+/** @returns null if the run was deleted or another attempt replaced it */
 export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished | null> {
   const { run, result, outcome, at, announce, leaveMs = 0 } = finish;
   const { threadId } = run;
@@ -121,7 +120,7 @@ export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished 
     outcome.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
     tx.runWebhooks(threadId, findFirstRun(run)),
   ]); // one round trip
-  if (!current || thread === null) return null; // finish-run.2
+  if (!current || thread === null) return null;
   const checkpointId = await storeRest(tx, thread, finish);
   const assistantMetadata = assistant?.metadata ?? {};
   const startedBy = startersAfter(thread, run, outcome.endedBy);

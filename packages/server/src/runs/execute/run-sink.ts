@@ -1,5 +1,5 @@
 // Run sink: stores the write sets and events of a running graph, with one of the next commits or awaited.
-// Keeps execute-run.1, execute-run.3 and execute-run.4.
+// Keeps the invariants of execute-run.ts.
 // waiting-rows.ts keeps the order of rows whose transaction the storage repeats.
 import type { DrainedEvents } from "../../events/event-log.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
@@ -133,7 +133,7 @@ function throwFailure({ failure }: SinkState): void {
 }
 
 /**
- * Work of a transaction that keeps the drained writes, so that the storage can repeat it (execute-run.3).
+ * Work of a transaction that keeps the drained writes, so that the storage can repeat it.
  * @param eventsToo also stores events without a write set
  */
 function repeatableStore(

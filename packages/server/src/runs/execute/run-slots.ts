@@ -1,4 +1,4 @@
-// Run slots: the runs in progress in this process, and the claims that fill free slots (worker.1).
+// Run slots: the runs in progress in this process, and the claims that fill free slots.
 import { countUnitsLeaving } from "@holdpoint/base/http/server/write-reply.ts";
 import { FIRST_EVENT } from "../../events/event-log.ts";
 import type { ChooseRun, ClaimTx, Slot } from "../../ports/ports.ts";
@@ -93,7 +93,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
       if ((free === 0 && !forRequest) || draining || !lease.holds() || !quarantine.isOpen()) return null;
       if (!forRequest && !memory.hasRoom()) return null;
       if (forRequest) freeForRequests--;
-      else free--; // worker.1
+      else free--;
       return createSlot(ports, claims, { begin, release: forRequest ? freeRequestSlot : freeSlot });
     },
     inProgress: () => [...inProgress.keys()],

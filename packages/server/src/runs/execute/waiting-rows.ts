@@ -26,7 +26,8 @@ export interface RowSet {
 /** The rows to store next. They join `kept`. */
 export function nextRows(state: WaitingRows, kept: Kept, take: () => WriteSet): WriteSet {
   const rows = take();
-  const fresh: readonly RowSet[] = isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.writeSets++, rows }];
+  const fresh: readonly RowSet[] =
+    isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.writeSets++, rows }];
   const isRepetition = state.repeated.delete(kept);
   const claimed = claimRepeated(state);
   if (claimed.length === 0 && !isRepetition) {

@@ -1,19 +1,16 @@
 // Worker: executes claimed runs in slots, and delivers their ends to waiting callers.
 // Parts: run-slots.ts (slots and claims), attempt.ts (one attempt), recovery.ts (runs of dead workers).
 // Invariants:
-//   worker.1. At most `slots` runs are in progress here. The transaction that ends a run claims the next one for its
-//        slot.
-//   worker.2. A pause, an end or a result is published only after its commit.
-//   worker.3. stop() claims nothing new, waits for the runs in progress, and requeues those that do not end in time.
-//        With
-//     other workers, it also waits for runs that callers wait for here, then redirects those callers.
-//   worker.4. A lost lease transfers the runs in progress to another worker. They are aborted here, their attempt
-//        fences
-//     their writes, and their callers wait for the new owner.
+//   - At most `slots` runs are in progress here. The transaction that ends a run claims the next one for its slot.
+//   - A pause, an end or a result is published only after its commit.
+//   - stop() claims nothing new, waits for the runs in progress, and requeues those that do not end in time. With other
+//     workers, it also waits for runs that callers wait for here, then redirects those callers.
+//   - A lost lease transfers the runs in progress to another worker. They are aborted here, their attempt fences their
+//     writes, and their callers wait for the new owner.
 //   worker.5. If a claiming COMMIT times out, the run may be assigned to this worker but not started. Such runs are
 //     detected and requeued.
-//   worker.6. After a crash, suspects execute alone (quarantine.ts), marked as alone before they start. A crash counts
-//     only against a run that was alone when its process died (crash-suspects.ts).
+//   - After a crash, suspects execute alone (quarantine.ts), marked as alone before they start. A crash counts only
+//     against a run that was alone when its process died (crash-suspects.ts).
 import { settlesWithin } from "@holdpoint/base/lifecycle.ts";
 import type { RunWaiters, Worker } from "../../context/services.ts";
 import type { AbortReason } from "./abort-reason.ts";
@@ -60,7 +57,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
       if (options.slots > 0) await queue.start({ reserve: slots.reserve });
     },
     async stop() {
-      slots.drain(); // worker.3
+      slots.drain();
       await stopRuns({ ...ports, slots, ends, graceMs: options.graceMs });
       ends.close();
     },
@@ -70,7 +67,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
 /** A requeue takes one transaction per run. A storage that does not respond cannot delay the stop further. */
 const REQUEUE_MS = 3000;
 
-/** worker.3: waits for the runs in progress, and aborts the rest after the grace period. */
+/** Waits for the runs in progress, and aborts the rest after the grace period. */
 async function stopRuns(
   stopping: Pick<WorkerPorts, "engine" | "clock" | "log"> & {
     readonly slots: RunSlots;

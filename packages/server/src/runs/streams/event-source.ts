@@ -1,6 +1,6 @@
 // Event source: the next events of a run, from memory, from storage, or as a summary of its end.
 // Invariants:
-//   event-source.1. Every reader of an ended run gets an end, even if its events have expired or never existed.
+//   - Every reader of an ended run gets an end, even if its events have expired or never existed.
 import type { AgentContext } from "../../context/context.ts";
 import type { Run } from "../../model/model.ts";
 import type { RunEnd, StoredEvents, Tx } from "../../ports/ports.ts";
@@ -70,7 +70,7 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
       if (found) return { last: [] };
       const gone = run.attempt > 0 && (await tx.eventExtent(threadId, runId)) === null;
       if (position.after !== null) return { last: gone ? [droppedEvent(position.after + 1)] : [] };
-      return { ended: await storedEnd(agent, tx, run) }; // event-source.1
+      return { ended: await storedEnd(agent, tx, run) };
     });
 
   return {

@@ -1,12 +1,11 @@
 // Run reader: the encoded events of one run from a position to its end.
 // Invariants:
-//   read-run.1. Events arrive in order, each once. A gap produces a synthetic event.
-//   read-run.2. A reader holds one chunk at a time, so that a slow reader has no effect on others.
-//   read-run.3. The stream ends when the run has ended, however the end is detected.
-//   read-run.4. A storage failure does not end a stream: the reader continues from its position once the storage is
-//     back.
-//   read-run.6. The stream of a pending run says once that its thread waits for a person.
-//   read-run.5. A chunk is encoded in a slice of the event loop, so that many readers do not delay other calls.
+//   - Events arrive in order, each once. A gap produces a synthetic event.
+//   - A reader holds one chunk at a time, so that a slow reader has no effect on others.
+//   - The stream ends when the run has ended, however the end is detected.
+//   - A storage failure does not end a stream: the reader continues from its position once the storage is back.
+//   - The stream of a pending run says once that its thread waits for a person.
+//   - A chunk is encoded in a slice of the event loop, so that many readers do not delay other calls.
 import type { AgentContext } from "../../context/context.ts";
 import { inSlice } from "@holdpoint/base/slices.ts";
 import { retryWhileUnavailable } from "@holdpoint/base/storage-failure.ts";
@@ -35,11 +34,11 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
       : events.map(restEvent).filter((event): event is LoggedEvent => event !== null && wants(event.name));
   const buildChunk = async (batch: Batch, from: number): Promise<Chunk> => {
     if (wants === null && batch.complete && from <= batch.first) return inSlice(() => eventStreamBytes(batch));
-    const events = await inSlice(() => pick(batch.events.filter(({ id }) => id >= from))); // read-run.5
+    const events = await inSlice(() => pick(batch.events.filter(({ id }) => id >= from)));
     const shown = await withTexts(agent, position, events);
     return inSlice(() => eventStreamText(shown, String));
   };
-  /** read-run.4. @throws {CutOff} if the reader leaves, or the server stops, before the storage is back */
+  /** @throws {CutOff} if the reader leaves, or the server stops, before the storage is back */
   const retryUntilBack = async <T>(read: () => Promise<T>): Promise<T> => {
     const found = await retryWhileUnavailable(agent.clock, read, () => wakeSignal.left() || agent.events.stopped());
     if (found === null) throw new CutOff("the storage is not back");
@@ -61,23 +60,23 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
           const isNew = wakeSignal.listen(position.threadId); // the thread may pause
           if (found.waits !== null && !said) {
             said = true;
-            yield eventStreamText([waitingEvent(found.waits)], String); // read-run.6
+            yield eventStreamText([waitingEvent(found.waits)], String);
           }
           if (!isNew) await wakeSignal.next();
           continue;
         }
         wakeSignal.unlisten(position.threadId);
         if (!("events" in found)) {
-          yield eventStreamText(pick(found.last), String); // read-run.3
+          yield eventStreamText(pick(found.last), String);
           return;
         }
         const first = found.events.find(({ id }) => id >= next);
         if (first !== undefined && first.id > next && first.name !== "metadata") {
-          yield eventStreamText([seen ? droppedEvent(next) : metadataEvent({ ...position, attempt })], String); // read-run.1
+          yield eventStreamText([seen ? droppedEvent(next) : metadataEvent({ ...position, attempt })], String);
           if (seen) return;
         }
         const chunk = await retryUntilBack(() => buildChunk(found, next));
-        if (chunk.length > 0) yield chunk; // read-run.2
+        if (chunk.length > 0) yield chunk;
         if (found.events.at(-1)?.name === END) return;
         seen = true;
         next = found.last + 1;

@@ -1,8 +1,8 @@
 // Thread reader: the events of all runs of a thread in sequence, until the reader leaves. It reads stored events only.
 // Ids are `<run id>:<event id>`, so that they identify a position.
 // Invariants:
-//   read-thread.1. As read-run.1 and read-run.2, across the runs of the thread.
-//   read-thread.2. The stream ends only if the thread is deleted.
+//   - What holds for a run (read-run.ts) holds across the runs of the thread.
+//   - The stream ends only if the thread is deleted.
 import type { AgentContext } from "../../context/context.ts";
 import type { StoredEvents } from "../../ports/ports.ts";
 import { inSlice } from "@holdpoint/base/slices.ts";
@@ -44,7 +44,7 @@ export function readThread(
       if (typeof after === "object") {
         const row = await read(0, after.runId, after.eventId);
         if (typeof row === "string") {
-          yield eventStreamText([droppedEvent(`${after.runId}:${after.eventId}`)], String); // read-thread.1
+          yield eventStreamText([droppedEvent(`${after.runId}:${after.eventId}`)], String);
           return;
         }
         seq = row.seq - 1;
@@ -53,7 +53,7 @@ export function readThread(
       while (!wakeSignal.left()) {
         const row = await read(seq, null, 0);
         if (row === "deleted") {
-          yield eventStreamText([DELETED], String); // read-thread.2
+          yield eventStreamText([DELETED], String);
           return;
         }
         if (row === "nothing_yet") {
@@ -64,7 +64,7 @@ export function readThread(
         const { events: all } = await storedBatch(row);
         const events = newEvents(row.runId, all, last);
         if (last?.runId === row.runId && isGap(last.eventId, events)) {
-          yield eventStreamText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String); // read-thread.1
+          yield eventStreamText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String);
           return;
         }
         last = { runId: row.runId, eventId: row.last };

@@ -1,7 +1,7 @@
 // Subscription: the connection of one reader, with its chunks, wake-ups and end.
 // Invariants:
-//   subscription.1. A reader that left waits for nothing, and is not woken again.
-//   subscription.2. A wake-up during an encoding is not lost.
+//   - A reader that left waits for nothing, and is not woken again.
+//   - A wake-up during an encoding is not lost.
 import type { RunEvents } from "../../context/services.ts";
 
 export type Chunk = string | Uint8Array;
@@ -13,7 +13,7 @@ export interface Subscription {
 }
 
 export interface WakeSignal {
-  /** Resolves at the next wake-up, or at once after a wake-up since the last call (subscription.2). */
+  /** Resolves at the next wake-up, or at once after a wake-up since the last call. */
   next(): Promise<void>;
   readonly left: () => boolean;
   readonly leave: () => void;
@@ -55,7 +55,7 @@ export function createWakeSignal(hub: RunEvents, key: string): WakeSignal {
     },
     leave() {
       left = true;
-      for (const stop of stops.values()) stop(); // subscription.1
+      for (const stop of stops.values()) stop();
       wake();
     },
     async next() {

@@ -2,7 +2,7 @@
 // Invariants:
 //   cold/assistants.1. assistant_metadata has exactly the index rows of each assistant's metadata
 //        (../shared/metadata-filter.ts).
-//   cold/assistants.2. A change of an assistant holds its lock, so version numbers have no duplicate.
+//   - A change of an assistant holds its lock, so version numbers have no duplicate.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Assistant, AssistantVersion } from "../../model/model.ts";
 import type { AssistantFilter, AssistantTx } from "../../ports/ports.ts";
@@ -114,7 +114,6 @@ function versionVerbs(sql: ColdSql, { versions }: Tables): VersionVerbs {
   };
 }
 
-/** cold/assistants.2. */
 const hold = (sql: ColdSql, assistantId: string): void => sql.hold(`assistant ${assistantId}`);
 
 /** cold/assistants.1. */

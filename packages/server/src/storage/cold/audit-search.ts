@@ -1,8 +1,8 @@
 // Audit search: a page of the audit trail over all threads.
 // Invariants:
-//   audit-search.1. A page reads at most `scanMax` entries in order of time, so a rare word delays no other call. It ends
-//        there, and the next one continues.
-//   audit-search.2. The order is total: time, thread, number; newest first.
+//   - A page reads at most `scanMax` entries in order of time, so a rare word delays no other call. It ends there, and
+//     the next one continues.
+//   - The order is total: time, thread, number; newest first.
 import type { EndedBy, InterruptKind, RunStatus } from "../../model/model.ts";
 import type { AuditPlace, AuditQuery, AuditRecord, AuditRows, AuditTx } from "../../ports/ports.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
@@ -80,7 +80,6 @@ const RUN: Joined = { table: "runs", alias: "r", columns: "status, ended_by", ke
 
 interface SearchedPage {
   readonly columns: string;
-  /** audit-search.1. */
   readonly end: AuditPlace | null;
   readonly match: WordMatch | null;
 }
@@ -114,7 +113,7 @@ function buildRange({ after, since, until, threadId }: AuditQuery): SqlPart {
   const parts: SqlPart[] = [{ sql: "a.at >= ?", values: [since ?? 0] }];
   if (until !== null) parts.push({ sql: "a.at < ?", values: [until] });
   if (threadId !== null) parts.push({ sql: "a.thread_id = ?", values: [threadId] });
-  if (after !== null) parts.push({ sql: `${PLACE} < (?, ?, ?)`, values: listPlaceValues(after) }); // audit-search.2
+  if (after !== null) parts.push({ sql: `${PLACE} < (?, ?, ?)`, values: listPlaceValues(after) });
   return { sql: parts.map(({ sql }) => sql).join(" AND "), values: parts.flatMap(({ values }) => values) };
 }
 

@@ -1,5 +1,5 @@
 // Conditions of a search, and its page as ids with the size of each row.
-// Invariant conditions.1: a caller's keys and values are bound parameters, never part of the text.
+// Invariant: a caller's keys and values are bound parameters, never part of the text.
 import type { SizedId } from "../../ports/ports.ts";
 import type { ColdSql, Value } from "./cold-sql.ts";
 

@@ -1,8 +1,7 @@
 // Erasure of a person, a page of rows at a time: every column that can name a person (shared/named-columns.ts) gets the
 // pseudonym, or the row goes.
 // Invariants:
-//   erase-rows.1. A cell changes only if it is still the one that was read: a concurrent change wins, and the next
-//        pass finds it.
+//   - A cell changes only if it is still the one that was read: a concurrent change wins, and the next pass finds it.
 //   erase-rows.2. An entry of the trail keeps its place, its hash and its digest; the caller notes the digest of its
 //        new content in the chain, in the same transaction.
 import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
@@ -110,7 +109,7 @@ async function eraseRow(work: Work, row: Row): Promise<void> {
   if (typeof row["thread_id"] === "string") found.threadIds.add(row["thread_id"]);
   if (dryRun) return;
   const { key = [] } = TABLES[table] ?? {};
-  const same = [...new Set([...key, ...changed])]; // erase-rows.1
+  const same = [...new Set([...key, ...changed])];
   const where = same.map((column) => `${column} = ?`).join(" AND ");
   const values = same.map((column) => row[column] as Value);
   const from = `${sql.schema}${table}`;

@@ -1,5 +1,5 @@
 // Pruning: deletes the old checkpoints of a thread and keeps the rest self-contained
-// (../shared/checkpoint-pruning.ts, checkpoint-pruning.1 to checkpoint-pruning.4).
+// (../shared/checkpoint-pruning.ts).
 import type { PruneTx } from "../../ports/ports.ts";
 import {
   ANCESTORS_MAX,
@@ -58,7 +58,6 @@ async function readHeads(sql: ColdSql, threadId: string): Promise<readonly Head[
   }));
 }
 
-/** checkpoint-pruning.4. */
 async function listAncestors(sql: ColdSql, threadId: string, head: Head): Promise<readonly Kept[]> {
   if (rebuiltChannels(head).length === 0) return [];
   const place = [threadId, head.ns];
@@ -85,7 +84,6 @@ async function listAncestors(sql: ColdSql, threadId: string, head: Head): Promis
   return rows.filter(({ checkpointId }) => stay.has(checkpointId));
 }
 
-/** checkpoint-pruning.2. */
 async function standAlone(sql: ColdSql, threadId: string, head: Kept, kept: ReadonlySet<string>): Promise<void> {
   const ids = referencedSteps(head, kept);
   if (ids.length === 0) return;
@@ -109,7 +107,6 @@ async function standAlone(sql: ColdSql, threadId: string, head: Kept, kept: Read
 
 const WRITES_ROW = "thread_id, ns, checkpoint_id, run_id, task_id";
 
-/** checkpoint-pruning.3. */
 async function deleteUnusedBlobs(sql: ColdSql, threadId: string): Promise<void> {
   const { schema } = sql;
   const readTexts = async (text: string): Promise<readonly string[]> =>

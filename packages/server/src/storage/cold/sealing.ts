@@ -1,8 +1,8 @@
 // Keys of encryption at rest: marks of the keys that values may need, and the rewrite of values with the newest key.
 // Invariants:
-//   cold/sealing.1. `meta` has a mark of each key that a stored value may need, sealed with it. A process without one of
-//        these keys, or with another key of the same id, does not start.
-//   cold/sealing.2. A rewrite changes a cell only if it is still the one that was read: a concurrent change wins.
+//   - `meta` has a mark of each key that a stored value may need, sealed with it. A process without one of these keys,
+//     or with another key of the same id, does not start.
+//   - A rewrite changes a cell only if it is still the one that was read: a concurrent change wins.
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { SealedValueError } from "@holdpoint/base/keyring.ts";
 import type { RowCursor, SealingTx } from "../../ports/ports.ts";
@@ -15,7 +15,7 @@ const PLACE = "reseal";
 const SETTING = "HOLDPOINT_ENCRYPTION_KEYS";
 const NAMES = Object.keys(TABLES).filter((name) => Object.keys(TABLES[name]?.sealed ?? {}).length > 0);
 
-/** cold/sealing.1. @throws {ConfigError} */
+/** @throws {ConfigError} */
 export async function claimKeys(sql: ColdSql): Promise<void> {
   const { ring, keys } = sql.sealing;
   const marks = await readMarks(sql);
@@ -148,7 +148,7 @@ async function reseal(sql: ColdSql, table: string, row: Row, left: Set<string>):
   const changed = Object.keys(cells);
   if (changed.length === 0) return false;
   const same = [...key, ...changed];
-  const where = same.map((column) => `${column} = ?`).join(" AND "); // cold/sealing.2
+  const where = same.map((column) => `${column} = ?`).join(" AND ");
   const values = same.map((column) => row[column] as Value);
   if (table === "audit") return replaceEntry(sql, { ...row, ...cells }, { where, values });
   const sets = changed.map((column) => `${column} = ?`).join(", ");

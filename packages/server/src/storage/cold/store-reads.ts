@@ -1,10 +1,10 @@
 // Reads of the long-term store, and what they share with its writes, which stand in store.ts of each database.
 // Invariants:
-//   store-reads.1. `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest items
-//     are read in order. A search with a limit costs as much as it returns, however many items exist.
+//   - `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest items are read in
+//     order. A search with a limit costs as much as it returns, however many items exist.
 //   - Expired items are invisible, swept or not.
 //   - A page of a list reads no values: the size of a value is in its row.
-//   store-reads.2. No list reads more than its `scanMax` namespaces.
+//   - No list reads more than its `scanMax` namespaces.
 import type { StoreItem } from "../../model/model.ts";
 import type { NamespaceQuery, StoreRef, StoreTx } from "../../ports/ports.ts";
 import { ITEM_COLUMNS, type ItemRow } from "../shared/columns.ts";
@@ -53,7 +53,7 @@ export function storeReads(sql: ColdSql): StoreReads {
         `SELECT ${REF_COLUMNS}, i.expires_at, o.updated_at AS place_at
          FROM ${sql.schema}store_order AS o ${sql.joinInOrder} ${sql.schema}store_items AS i USING (item_id)
          WHERE o.prefix = ? AND (o.updated_at, o.item_id) < (?, ?)
-         ORDER BY o.updated_at DESC, o.item_id DESC LIMIT ?`, // store-reads.1
+         ORDER BY o.updated_at DESC, o.item_id DESC LIMIT ?`,
         encodeNamespace(prefix),
         ...(after ?? [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]),
         limit,
@@ -95,7 +95,7 @@ async function listNamespaces(
   let from = within;
   let strictly = false;
   for (let scanned = 0; found.length < limit; scanned++) {
-    if (scanned > scanMax) return null; // store-reads.2
+    if (scanned > scanMax) return null;
     const row = await sql.get(
       `SELECT ns FROM ${sql.schema}store_items
        WHERE ns ${strictly ? ">" : ">="} ? ${end.length === 0 ? "" : "AND ns < ?"} AND ${ALIVE} ORDER BY ns LIMIT 1`,

@@ -1,7 +1,7 @@
 // Outbox: deliveries, and webhooks that were added to runs.
 // Invariants:
 //   - Rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
-//   cold/webhooks.2. Servers that search for work at the same time each get a different webhook.
+//   - Servers that search for work at the same time each get a different webhook.
 import type { RunWebhook, Webhook } from "../../model/model.ts";
 import type { WebhookTx } from "../../ports/ports.ts";
 import { RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../shared/columns.ts";
@@ -15,7 +15,7 @@ export function webhookVerbs(sql: ColdSql): WebhookTx {
     `UPDATE ${schema}webhooks SET attempts = attempts + 1, due_at = ? WHERE run_id ${chosen} RETURNING ${webhooks.columns}`;
   const others = `NOT (${sql.isOneOf("host")})`;
   const oldest = `= (SELECT run_id FROM ${schema}webhooks WHERE due_at <= ? AND ${others}
-    ORDER BY due_at, run_id LIMIT 1 ${sql.skipLocked})`; // cold/webhooks.2
+    ORDER BY due_at, run_id LIMIT 1 ${sql.skipLocked})`;
   const oldestOfBatch = `IN (SELECT run_id FROM ${schema}webhooks WHERE batch = ? AND due_at <= ?
     ORDER BY due_at, created_at, run_id LIMIT ? ${sql.skipLocked})`;
   return {

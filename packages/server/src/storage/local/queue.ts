@@ -1,8 +1,7 @@
 // Local queue: polls the rows of pending runs, for a process with its own storage.
 // Invariants:
-//   local/queue.1. A free slot claims a claimable run at once: every change that can make one calls wake() or
-//        slotFree().
-//   local/queue.2. A delayed run is claimed when it is due: a poll without a result sets a timer for the next one.
+//   - A free slot claims a claimable run at once: every change that can make one calls wake() or slotFree().
+//   - A delayed run is claimed when it is due: a poll without a result sets a timer for the next one.
 import type { ChooseRun, Queue, QueueConsumer, Storage } from "../../ports/ports.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
@@ -30,7 +29,7 @@ export function createLocalQueue(ports: {
     return claimed;
   };
 
-  /** local/queue.2. The timer is monotonic; it waits in parts, so that it notices a wall clock set forward. */
+  /** The timer is monotonic; it waits in parts, so that it notices a wall clock set forward. */
   const wakeAt = (dueAt: number | null, now: number): void => {
     stopTimer();
     if (dueAt === null || consumer === null) return;
@@ -66,7 +65,7 @@ export function createLocalQueue(ports: {
     next,
     wake,
     slotFree() {
-      if (maybePending) void claim(); // local/queue.1
+      if (maybePending) void claim();
     },
     mayStartDirectly: () => true, // the queue does not need this free slot
     async start(given) {

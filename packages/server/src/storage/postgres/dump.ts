@@ -1,6 +1,6 @@
 // Dump of a PostgreSQL storage: rows out in key order, and rows in, each in one transaction (../dump/dump.ts).
 // Invariants:
-//   postgres/dump.1. An export shows one moment, also while servers run.
+//   - An export shows one moment, also while servers run.
 //   postgres/dump.2. An import recomputes derived columns and the counters behind ids.
 //   postgres/dump.3. Runs continue after an import: pending ones keep their places, running ones belong to a worker
 //        that counts as dead.
@@ -20,7 +20,7 @@ export async function withDump<T>(pool: Pool, sealing: Sealing, work: (dump: Dum
   const client = await pool.connect();
   const { send } = findPipeline(client);
   try {
-    await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []); // postgres/dump.1
+    await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []);
     await send("SET LOCAL idle_in_transaction_session_timeout = 0", []); // files may be slow
     const result = await work(createDump(findPipeline(client), sealing));
     await send("COMMIT", []);

@@ -7,10 +7,10 @@
 //   dump.ts      rows out and in, for moves between adapters
 //   storage.ts   opens, migrates and closes the storage
 // Invariants:
-//   postgres/storage.1. A transaction that loses a race for locks (a deadlock) runs again as if it came later: it wrote
-//        nothing. Any other failure reaches the caller.
-//   postgres/storage.2. A deferred transaction lingers. At its start there may be more to store with it, or nothing any
-//        more, because an earlier transaction stored it.
+//   - A transaction that loses a race for locks (a deadlock) runs again as if it came later: it wrote nothing. Any
+//     other failure reaches the caller.
+//   - A deferred transaction lingers. At its start there may be more to store with it, or nothing any more, because an
+//     earlier transaction stored it.
 import type { Pool } from "pg";
 import type { Awaitable, Storage, Tx } from "../../ports/ports.ts";
 import { settlesWithin, type Service } from "@holdpoint/base/lifecycle.ts";
@@ -80,7 +80,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
         return result;
       } catch (error) {
         await sql.rollBack();
-        if (attempt < ATTEMPTS_MAX && isRetryable(error)) continue; // postgres/storage.1
+        if (attempt < ATTEMPTS_MAX && isRetryable(error)) continue;
         throw storageFailure(error);
       } finally {
         handle.bind(null);
@@ -115,7 +115,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
     scrub: async () => true, // PostgreSQL's own vacuum does it
     transactionDeferred: (work) =>
       new Promise((resolve) => {
-        clock.after(LINGER_MS, () => resolve(transaction(work))); // postgres/storage.2
+        clock.after(LINGER_MS, () => resolve(transaction(work)));
       }),
     async dump(work) {
       if (pool === null) throw new Error("the storage is not open");

@@ -1,12 +1,12 @@
 // Checkpoint pruning: the checkpoints of a thread to keep, the values to copy into them, and the large values still in
 // use. The same rules hold for every adapter.
 // Invariants:
-//   checkpoint-pruning.1. The newest checkpoint of the root stays, and that of every subgraph that keeps its own state
-//        or that wrote it in the root's run or later (the root may be paused inside it).
-//   checkpoint-pruning.2. Values that a kept row references in a deleted one move to the kept row first.
-//   checkpoint-pruning.3. A large value stays while a remaining checkpoint, write or run input references it.
-//   checkpoint-pruning.4. LangGraph rebuilds a DeltaChannel from a snapshot in an older checkpoint: that checkpoint and
-//        all later ones stay, with their writes.
+//   - The newest checkpoint of the root stays, and that of every subgraph that keeps its own state or that wrote it in
+//     the root's run or later (the root may be paused inside it).
+//   - Values that a kept row references in a deleted one move to the kept row first.
+//   - A large value stays while a remaining checkpoint, write or run input references it.
+//   - LangGraph rebuilds a DeltaChannel from a snapshot in an older checkpoint: that checkpoint and all later ones
+//     stay, with their writes.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 
 /** A checkpoint that pruning may keep. */
@@ -34,7 +34,6 @@ type Body = JsonObject & {
   readonly versions?: Readonly<Record<string, unknown>>;
 };
 
-/** checkpoint-pruning.1. */
 export function keptHeads(heads: readonly Head[]): readonly Head[] {
   const root = heads.find(({ ns }) => ns === "");
   return heads.filter(({ ns, runId }) => ns === "" || !ns.includes(":") || (root !== undefined && runId >= root.runId));
@@ -51,7 +50,7 @@ export function rebuiltChannels({ metadata, body }: Head): readonly string[] {
   return Object.keys(counters).filter((channel) => from[channel] === undefined && written(channel));
 }
 
-/** checkpoint-pruning.4. @param line the ancestors of the head, from its parent on */
+/** @param line the ancestors of the head, from its parent on */
 export function keptAncestors(head: Head, line: readonly Ancestor[]): readonly string[] {
   const missing = new Set(rebuiltChannels(head));
   const kept: string[] = [];
@@ -71,7 +70,7 @@ export function referencedSteps({ body }: Kept, kept: ReadonlySet<string>): read
   return [...new Set(steps)];
 }
 
-/** checkpoint-pruning.2. @param steps `small` of each referenced checkpoint to delete, by id */
+/** @param steps `small` of each referenced checkpoint to delete, by id */
 export function selfContained(head: Kept, steps: ReadonlyMap<string, string>): Pick<Kept, "body" | "small"> {
   const body = JSON.parse(head.body) as Body;
   const values = new Map(Object.entries(JSON.parse(head.small) as Record<string, Json>));
@@ -89,7 +88,7 @@ export function selfContained(head: Kept, steps: ReadonlyMap<string, string>): P
   };
 }
 
-/** checkpoint-pruning.3: the hashes in checkpoint bodies, write entries and run inputs. */
+/** The hashes in checkpoint bodies, write entries and run inputs. */
 export function hashesIn(
   bodies: readonly string[],
   entries: readonly string[],

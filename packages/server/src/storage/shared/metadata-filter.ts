@@ -1,11 +1,11 @@
 // Metadata filter: the conditions of a scope and a metadata filter, divided into those an index decides and the rest.
 // Every adapter stores the members of a metadata object as rows, so a search by one member reads only its matches.
 // Invariants:
-//   metadata-filter.1. Text, numbers, booleans and null have one row each; lists and objects have none, so the filter
-//        reads them in the JSON.
-//   metadata-filter.2. A row has at most VALUE_UNITS_MAX units of the value's JSON text; the filter also compares a
-//        longer one in the JSON.
-//   metadata-filter.3. The values of an `in` condition are scalars shorter than that, so the index decides.
+//   - Text, numbers, booleans and null have one row each; lists and objects have none, so the filter reads them in the
+//     JSON.
+//   - A row has at most VALUE_UNITS_MAX units of the value's JSON text; the filter also compares a longer one in the
+//     JSON.
+//   - The values of an `in` condition are scalars shorter than that, so the index decides.
 import type { Scope } from "../../model/model.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 
@@ -26,8 +26,8 @@ export interface OneOf {
 
 /** Null if the index has no row for it. */
 export function indexText(value: Json): string | null {
-  if (typeof value === "object" && value !== null) return null; // metadata-filter.1
-  return JSON.stringify(value).slice(0, VALUE_UNITS_MAX); // metadata-filter.2
+  if (typeof value === "object" && value !== null) return null;
+  return JSON.stringify(value).slice(0, VALUE_UNITS_MAX);
 }
 
 /** The conditions an index decides, and the rest as JSON texts that the metadata must contain. */
@@ -55,7 +55,6 @@ export function metadataConditions(
   return { indexed, oneOf, rest };
 }
 
-/** metadata-filter.3. */
 function listTexts(list: Json): readonly string[] {
   return (Array.isArray(list) ? (list as readonly Json[]) : []).map((value) => {
     const text = indexText(value);

@@ -4,7 +4,7 @@
 //        and bound to its table, column and row.
 //   sealing.3. A sealed text is text, or bytes where the database takes bytes in every column: they are a quarter shorter.
 //        Both are read.
-//   sealing.2. A plain cell is read as it is: data from before the keys stays readable until it is rewritten.
+//   - A plain cell is read as it is: data from before the keys stays readable until it is rewritten.
 import {
   createKeyring,
   readBytesKeyId,
@@ -113,7 +113,7 @@ function openCell(ring: Keyring, place: Place, cell: unknown): unknown {
   const found = TABLES[place.table]?.sealed[place.column];
   if (found === undefined) return cell;
   const sealed = found.plainMember === undefined ? cell : (readSealedMember(cell) ?? cell);
-  if (readKey(found, sealed) === null) return cell; // sealing.2
+  if (readKey(found, sealed) === null) return cell;
   const name = namePlace(place, found.row);
   if (!(sealed instanceof Uint8Array)) return ring.open(String(sealed), name);
   const content = ring.openBytes(sealed, name);

@@ -1,6 +1,6 @@
 // Backup: a copy of a database file in use by a server.
 // Invariants:
-//   backup.1. The copy shows one moment: one step reads it, and writers do not wait for it.
+//   - The copy shows one moment: one step reads it, and writers do not wait for it.
 //   backup.2. The disk gets the copy as it is made. Gigabytes that the system writes at once delay the commits of the
 //        server: calls took up to 654 ms during a backup of 9 GB, and 65 to 246 with flushes.
 import { existsSync, statSync } from "node:fs";
@@ -36,7 +36,7 @@ export async function backUp(
     await note();
     const source = new DatabaseSync(file, { readOnly: true });
     try {
-      await flushedWhile(part, backup(source, part, { rate: PAGES })); // backup.1
+      await flushedWhile(part, backup(source, part, { rate: PAGES }));
     } finally {
       source.close();
     }

@@ -46,7 +46,7 @@ export async function deleteAssistant(
   });
   const { assistantId } = assistant;
   if (Object.keys(decisionRules(assistant.metadata)).length > 0)
-    await ask("assistants:administrate", { metadata: assistant.metadata, assistant_id: assistantId }); // edit-assistant.4
+    await ask("assistants:administrate", { metadata: assistant.metadata, assistant_id: assistantId });
   const threads = withThreads ? buildThreadQuery(assistantId, await threadScope(ask, assistantId)) : null;
   await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // delete-assistant.1
   const gone = { threads: 0, runs: 0 };

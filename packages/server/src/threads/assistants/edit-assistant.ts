@@ -2,10 +2,10 @@
 // Invariants:
 //   edit-assistant.1. Every change creates a version with the next number. The active state is always one of the stored
 //     versions.
-//   edit-assistant.2. A restore brings back the whole version: graph, config, context, metadata, name and description.
-//   edit-assistant.4. Whoever changes who decides about the interrupts of an assistant needs the right to administrate,
-//     by a restored version as by any other change.
-//   edit-assistant.3. A built-in assistant keeps its graph.
+//   - A restore brings back the whole version: graph, config, context, metadata, name and description.
+//   - Whoever changes who decides about the interrupts of an assistant needs the right to administrate, by a restored
+//     version as by any other change.
+//   - A built-in assistant keeps its graph.
 // Runs keep the config and context of their acceptance; changes here do not affect them.
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";
@@ -117,10 +117,10 @@ export async function setLatestVersion(
     }
     checkGraph(agent, assistant, stored.graphId);
     if (!isDeepStrictEqual(decisionRules(stored.metadata), decisionRules(assistant.metadata)))
-      requireRight(right, "assistants:administrate", assistant); // edit-assistant.4
+      requireRight(right, "assistants:administrate", assistant);
     const metadata = stamped(stored.metadata, scope);
     const { createdAt } = assistant;
-    return activate(tx, caller, { ...stored, metadata, createdAt, updatedAt: agent.clock.now() }, ["version"]); // edit-assistant.2
+    return activate(tx, caller, { ...stored, metadata, createdAt, updatedAt: agent.clock.now() }, ["version"]);
   });
 }
 
@@ -146,7 +146,7 @@ function checkGraph(agent: AgentContext, assistant: Assistant, graphId: string):
   requireGraph(agent, graphId);
   if (isBuiltIn(assistant)) {
     const detail = `${assistant.assistantId} is the assistant of ${assistant.graphId}: create one of your own for ${graphId}.`;
-    throw new ApiError("assistant_built_in", detail); // edit-assistant.3
+    throw new ApiError("assistant_built_in", detail);
   }
 }
 

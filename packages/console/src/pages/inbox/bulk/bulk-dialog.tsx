@@ -4,7 +4,7 @@
 //        left out and counted.
 //   - Many items are always confirmed, and the answers can be undone as any other. A cancelled decision keeps
 //     the selection.
-//   bulk-dialog.3. An approval waits until the arguments of every item have been open (folds.1).
+//   - An approval waits until the arguments of every item have been open.
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { answersBody, type Answer } from "../../../data/inbox/calls.ts";
@@ -66,7 +66,7 @@ function Decision({ kind, items, query, onClose, onDone }: BulkProps): ReactNode
   const isReady = plan.planned.length > 0;
   const isDangerous = kind === "approve" && items.some(({ dangerous }) => dangerous);
   const send = (): void => {
-    if (!isReady || (kind === "approve" && !isUnfolded())) return; // bulk-dialog.3
+    if (!isReady || (kind === "approve" && !isUnfolded())) return;
     onDone();
     sendPlan(title, plan, answers);
   };

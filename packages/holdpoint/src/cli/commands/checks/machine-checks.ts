@@ -35,7 +35,7 @@ export async function folderCheck(dataDir: string): Promise<Seen> {
   return ok(there === folder ? folder : `${folder} (not created yet)`);
 }
 
-/** The folder, or its nearest existing ancestor (doctor.1). */
+/** The folder, or its nearest existing ancestor. */
 async function nearest(folder: string): Promise<string> {
   try {
     await access(folder, constants.F_OK);

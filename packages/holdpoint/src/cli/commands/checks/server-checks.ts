@@ -34,7 +34,7 @@ export async function serverCheck(cli: Cli, { agent }: Surroundings, options: Na
   const start = `start one: ${cli.program} dev, or ${cli.program} serve`;
   if (named === undefined) {
     const { dataDir } = await agent();
-    return [warn(`no server runs on ${dataDir}, and HOLDPOINT_URL names none`, start)]; // api-client.3
+    return [warn(`no server runs on ${dataDir}, and HOLDPOINT_URL names none`, start)];
   }
   const url = named.replace(/\/+$/, "");
   const apiKey = options.apiKey ?? config.apiKey;

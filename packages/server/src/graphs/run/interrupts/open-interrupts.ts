@@ -5,10 +5,10 @@
 // Invariants:
 //   open-interrupts.1. Of all tasks an interrupt passed on its way out, it belongs to the one whose namespace yields
 //        its id.
-//   open-interrupts.2. Without a match it belongs to the innermost task: it was thrown there, or comes from a remote
-//        graph or from one without checkpoints. It has no id, or one that the task knows nothing of, so the server
-//        counts its answers: each time the task throws it again is a new interrupt.
-//   open-interrupts.3. The order is that of tasks: sent ones by position, then nodes in graph order.
+//   - Without a match it belongs to the innermost task: it was thrown there, or comes from a remote graph or from one
+//     without checkpoints. It has no id, or one that the task knows nothing of, so the server counts its answers: each
+//     time the task throws it again is a new interrupt.
+//   - The order is that of tasks: sent ones by position, then nodes in graph order.
 import type { OpenInterrupt } from "../../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AnswerPlaces } from "../../checkpoints/answer-places.ts";
@@ -50,11 +50,11 @@ export function openQuestions(sources: QuestionSources): OpenQuestions {
     const deepest = Math.max(...same.map(({ question }) => countDepth(question.graphNs)));
     const inner = same.filter(({ question }) => countDepth(question.graphNs) === deepest);
     doubtful ||= owner === undefined && inner.length > 1;
-    const chosen = owner ?? inner[0]; // open-interrupts.2
+    const chosen = owner ?? inner[0];
     if (chosen !== undefined) found.push(chosen);
   }
   const questions = found
-    .sort((a, b) => compareOrder(a.order, b.order)) // open-interrupts.3
+    .sort((a, b) => compareOrder(a.order, b.order))
     .map(({ question }, position) => ({ ...question, position }));
   return { questions, doubtful };
 }

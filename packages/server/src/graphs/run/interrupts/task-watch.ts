@@ -1,7 +1,7 @@
 // Task watch: namespace and path of the tasks of a run, as LangGraph passes them to its callbacks.
 // Node names suffice to place the tasks of a state graph (open-interrupts.ts). Tasks of the functional API have names
 // that no graph declares, and parents that no checkpoint names: only the engine knows their namespaces.
-// Invariant task-watch.1: a namespace is the engine's own text; this file never builds one.
+// Invariant: a namespace is the engine's own text; this file never builds one.
 
 export interface WatchedTask {
   readonly ns: string;
@@ -29,7 +29,7 @@ export function createTaskWatch(): TaskWatch {
     if (typeof ns !== "string" || !Array.isArray(path)) return;
     const taskId = ns.slice(ns.lastIndexOf(":") + 1);
     if (tasks.has(taskId)) return; // a step inside the task
-    tasks.set(taskId, { ns, path }); // task-watch.1
+    tasks.set(taskId, { ns, path });
     if (tasks.size <= TASKS_MAX) return;
     const [oldest] = tasks.keys();
     if (oldest !== undefined) tasks.delete(oldest);

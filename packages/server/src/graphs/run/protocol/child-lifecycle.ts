@@ -1,9 +1,8 @@
 // Child lifecycle: when the namespaces below the root begin and end, as read from the chunks of a run. Pure
 // bookkeeping.
 // Invariants:
-//   child-lifecycle.1. A namespace starts with the first chunk under it, once, and its parents before it.
-//   child-lifecycle.2. It ends with the task that it belongs to, after the namespaces below it; a task that pauses
-//        interrupts it.
+//   - A namespace starts with the first chunk under it, once, and its parents before it.
+//   - It ends with the task that it belongs to, after the namespaces below it; a task that pauses interrupts it.
 
 export type Namespace = readonly string[];
 export type ChildEnd = "completed" | "failed" | "interrupted";
@@ -23,7 +22,7 @@ export function createChildLifecycle(): ChildLifecycle {
   const take = (matches: (key: string) => boolean): readonly Namespace[] => {
     const ending = [...open].filter(([key]) => matches(key));
     for (const [key] of ending) open.delete(key);
-    return ending.map(([, ns]) => ns).toSorted((one, other) => other.length - one.length); // child-lifecycle.2
+    return ending.map(([, ns]) => ns).toSorted((one, other) => other.length - one.length);
   };
   return {
     seen(ns) {
@@ -32,7 +31,7 @@ export function createChildLifecycle(): ChildLifecycle {
         const prefix = ns.slice(0, depth);
         if (open.has(joinNamespace(prefix))) continue;
         open.set(joinNamespace(prefix), prefix);
-        begun.push(prefix); // child-lifecycle.1
+        begun.push(prefix);
       }
       return begun;
     },

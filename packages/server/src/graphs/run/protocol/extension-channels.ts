@@ -1,7 +1,7 @@
 // Extension channels: the stream transformers that a graph was compiled with, and their additions to the events of a run.
 // Invariants:
-//   extension-channels.1. A transformer's writes to a channel follow the chunk that caused them, under the namespace of
-//     that chunk, and precedes the chunk's own event. Final values come at the end of the run.
+//   - A transformer's writes to a channel follow the chunk that caused them, under the namespace of that chunk, and
+//     precedes the chunk's own event. Final values come at the end of the run.
 //   - A transformer sees each chunk of the run once, in order. One that throws fails the run, as a node does.
 import type * as LangGraph from "@langchain/langgraph";
 import type { Chunk } from "../../langgraph/stream-chunk.ts";
@@ -13,7 +13,7 @@ type Channel = LangGraph.StreamChannel<unknown>;
 
 export interface Extensions {
   chunk(chunk: Chunk): void;
-  /** Final values (extension-channels.1). */
+  /** Final values. */
   ended(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createExtensions(factories: unknown, library: Library, emit: Emi
       const converted = library.convertToProtocolEvent({ namespace: [...ns], mode: mode as "values", payload, seq });
       seq += converted.length;
       for (const event of converted) process(event);
-      take(ns); // extension-channels.1
+      take(ns);
     },
     async ended() {
       await Promise.all(transformers.map(async (one) => one.finalize?.()));

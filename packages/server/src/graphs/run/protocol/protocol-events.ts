@@ -1,10 +1,10 @@
 // Protocol events: chunks of the library's v3 stream → lines of the thread protocol (protocol-lines.ts).
 // Invariants:
-//   protocol-events.1. Root `values` and root `checkpoints` are no lines: readers derive them from the `values` of the log.
-//   protocol-events.2. A task result that shows a pause is held until the pause is stored, as is the end of its namespaces.
-//   protocol-events.5. A namespace begins with the cause of its task, where that is known (task-causes.ts).
-//   protocol-events.6. A block of text or reasoning begins empty: its deltas are all of it.
-//   protocol-events.4. An event is text when it comes about: later changes of a node are not in it.
+//   - Root `values` and root `checkpoints` are no lines: readers derive them from the `values` of the log.
+//   - A task result that shows a pause is held until the pause is stored, as is the end of its namespaces.
+//   - A namespace begins with the cause of its task, where that is known (task-causes.ts).
+//   - A block of text or reasoning begins empty: its deltas are all of it.
+//   - An event is text when it comes about: later changes of a node are not in it.
 import type { RunEvent } from "../../../ports/ports.ts";
 import { PROTOCOL_PREFIX, type ProtocolMethod } from "../../../model/protocol-lines.ts";
 import { type Json, type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
@@ -48,7 +48,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   const line = createLine(now);
   const states = createStateLines(emit);
   const send = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
-    emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) }); // protocol-events.4
+    emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) });
   const taskStart = (ns: Namespace, task: TaskChunk): void => {
     causes.started(ns, task);
     send("tasks", ns, bounded(codec.toClientJson(toTaskStart(task)) as JsonObject, ["input"]));
@@ -61,7 +61,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
     if (task.interrupts !== undefined && task.interrupts.length > 0) {
       for (const child of namespaces)
         hold(`${PROTOCOL_PREFIX}lifecycle`, line(child, lifecycle(child, "interrupted", null)));
-      hold(`${PROTOCOL_PREFIX}tasks`, line(ns, data)); // protocol-events.2
+      hold(`${PROTOCOL_PREFIX}tasks`, line(ns, data));
       return;
     }
     const failed = task.error !== undefined && task.error !== null;
@@ -72,7 +72,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   const take = ({ ns, mode, payload }: Chunk): void => {
     switch (mode) {
       case "values":
-        if (ns.length > 0 && !isPause(payload)) states.state(line(ns, codec.toClientJson(payload))); // protocol-events.1
+        if (ns.length > 0 && !isPause(payload)) states.state(line(ns, codec.toClientJson(payload)));
         return;
       case "checkpoints":
         if (ns.length > 0 && isEnvelope(payload)) states.checkpoint(line(ns, codec.toClientJson(payload)));
@@ -106,7 +106,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
     chunk(chunk) {
       if (chunk.mode !== "values" || chunk.ns.length === 0) states.flush();
       for (const child of children.seen(chunk.ns)) {
-        send("lifecycle", child, lifecycle(child, "started", causes.of(child))); // protocol-events.5
+        send("lifecycle", child, lifecycle(child, "started", causes.of(child)));
       }
       take(chunk);
     },
@@ -153,7 +153,7 @@ function toValues(values: Json): JsonObject {
   return isJsonObject(values) ? values : { value: values };
 }
 
-/** protocol-events.6. Some models begin a block with its first text. */
+/** Some models begin a block with its first text. */
 function withEmptyStart(data: Json): readonly JsonObject[] {
   if (!isJsonObject(data)) return [];
   const { event, index = 0, content } = data;

@@ -1,9 +1,9 @@
 // Task causes: the call or edge that started a task, for the `cause` of the namespace below it.
 // Invariants:
-//   task-causes.1. A task that a tool call started names the call, where the task has it in its input.
-//   task-causes.2. Another task names the node before it, if the superstep before had tasks of one node only: the library
-//        does not say which of several wrote to its trigger. The first superstep of a run has no cause.
-//   task-causes.3. The order of their tasks distinguishes supersteps of a graph: all start before the first one ends.
+//   - A task that a tool call started names the call, where the task has it in its input.
+//   - Another task names the node before it, if the superstep before had tasks of one node only: the library does not
+//     say which of several wrote to its trigger. The first superstep of a run has no cause.
+//   - The order of their tasks distinguishes supersteps of a graph: all start before the first one ends.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Namespace } from "./child-lifecycle.ts";
 
@@ -38,7 +38,7 @@ export function createTaskCauses(): TaskCauses {
     const key = joinNamespace(graph);
     const known = supersteps.get(key);
     if (known?.isEnding === false) return known;
-    const next: Superstep = { nodes: new Set(), before: known?.nodes ?? new Set(), isEnding: false }; // task-causes.3
+    const next: Superstep = { nodes: new Set(), before: known?.nodes ?? new Set(), isEnding: false };
     supersteps.set(key, next);
     return next;
   };
@@ -60,7 +60,7 @@ export function createTaskCauses(): TaskCauses {
   };
 }
 
-/** task-causes.1. A tool node that is started for each call has the call in its input, under one of these names. */
+/** A tool node that is started for each call has the call in its input, under one of these names. */
 function readToolCall(input: unknown): JsonObject | null {
   if (typeof input !== "object" || input === null) return null;
   const { lg_tool_call: own, tool_call: other } = input as Readonly<Record<string, unknown>>;
@@ -72,7 +72,6 @@ function readToolCall(input: unknown): JsonObject | null {
 const PUSHED = "__pregel_push";
 const EDGE = /^branch:to:/;
 
-/** task-causes.2. */
 function nodeBefore(triggers: unknown, before: ReadonlySet<string>): JsonObject | null {
   const [node, ...others] = before;
   if (node === undefined || others.length > 0 || !Array.isArray(triggers)) return null;

@@ -1,6 +1,6 @@
 // Tool events: the library's chunks about tools → events of the thread protocol.
 // Invariants:
-//   tool-events.1. A tool that pauses raises no tool-error: the engine's control flow is no failure.
+//   - A tool that pauses raises no tool-error: the engine's control flow is no failure.
 //   - Inputs, outputs and messages of errors are bounded.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
@@ -32,7 +32,7 @@ export function toolEvent(chunk: ToolChunk, codec: Codec): JsonObject | null {
     case "on_tool_end":
       return bounded({ event: "tool-finished", ...id, output: codec.toClientJson(chunk.output ?? null) }, ["output"]);
     case "on_tool_error":
-      if (isControlFlow(chunk.error)) return null; // tool-events.1
+      if (isControlFlow(chunk.error)) return null;
       return { event: "tool-error", ...id, message: formatMessage(chunk.error) };
     default:
       return null;

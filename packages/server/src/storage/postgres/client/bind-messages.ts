@@ -2,7 +2,7 @@
 // into one buffer and one write: `pg` makes a buffer of each message, and the socket a list of them.
 // Invariants:
 //   bind-messages.1. The server gets the bytes that `pg` would send, but that parameters of text need no format codes.
-//   bind-messages.2. The buffer is as long as its longest content could be; only its written part goes out.
+//   - The buffer is as long as its longest content could be; only its written part goes out.
 import { parameterText, type Parameter } from "./pool.ts";
 
 export interface PreparedStatement {
@@ -31,7 +31,7 @@ export function bindMessages(statements: readonly PreparedStatement[]): Buffer {
   const values = statements.map(({ parameters }) => parameters.map(parameterText));
   let bytesMax = SYNC.length;
   for (const [at, { name }] of statements.entries()) bytesMax += countBytesMax(name, values[at] ?? []);
-  const buffer = Buffer.allocUnsafe(bytesMax); // bind-messages.2
+  const buffer = Buffer.allocUnsafe(bytesMax);
   let end = 0;
   for (const [at, { name }] of statements.entries()) {
     end = writeBind(buffer, end, name, values[at] ?? []);

@@ -6,7 +6,7 @@
 //   commit-outcome.1. A committed transaction is a success, whatever happened to its connection.
 //   commit-outcome.2. A transaction that was not committed fails and never commits later: the lookup fences it, in case
 //        its COMMIT is still in flight. A later lookup finds the fence and reports the same.
-//   commit-outcome.3. If no lookup succeeds in time, the caller gets an error that says so.
+//   - If no lookup succeeds in time, the caller gets an error that says so.
 import { randomUUID } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -58,7 +58,7 @@ export async function findCommitOutcome({ pool, clock }: OutcomePorts, mark: Mar
     if (committed === false) throw nothingWritten(lost); // commit-outcome.2
     await new Promise<void>((resolve) => void clock.after(ASK_AGAIN_MS, resolve));
   }
-  throw commitFailure(lost); // commit-outcome.3
+  throw commitFailure(lost);
 }
 
 /** Null if the query fails at present, or has no answer by then. */

@@ -1,10 +1,9 @@
 // Database client: a connection of `pg` that chooses among the hosts of its address and asks a program for its password.
 // Invariants:
-//   database-client.1. Of several hosts the one that takes writes gets the connection. Each new connection asks all of
-//        them at once, so the one after a fail-over finds the new primary; connections that begin together share the
-//        question.
-//   database-client.2. A password comes from its program anew for each connection, since it may have expired;
-//        connections that begin together share it. What the program prints is in no error.
+//   - Of several hosts the one that takes writes gets the connection. Each new connection asks all of them at once, so
+//     the one after a fail-over finds the new primary; connections that begin together share the question.
+//   - A password comes from its program anew for each connection, since it may have expired; connections that begin
+//     together share it. What the program prints is in no error.
 import { execFile } from "node:child_process";
 import { Client, type ClientConfig } from "pg";
 import { type AddressConfig, type DatabaseAddress, type DatabaseHost, directConfig } from "./address.ts";
@@ -72,7 +71,6 @@ function share<Key, T>(under: Map<Key, Promise<T>>, key: Key, work: () => Promis
   return shared;
 }
 
-/** database-client.1 */
 async function findPrimary(config: AddressConfig, hosts: readonly DatabaseHost[]): Promise<DatabaseHost> {
   const asked = hosts.map((host) => probe(config, host));
   try {
@@ -102,7 +100,6 @@ async function probe(config: AddressConfig, host: DatabaseHost): Promise<Databas
   }
 }
 
-/** database-client.2 */
 function askForPassword(command: string): Promise<string> {
   const [program = "", ...args] = command.trim().split(/\s+/);
   return new Promise((resolve, reject) => {

@@ -1,8 +1,7 @@
 // Errors: failures of PostgreSQL or of its connection as errors of the API.
 // Invariants:
 //   - A connection lost before COMMIT means that nothing was written.
-//   client/errors.2. After COMMIT, a lookup decides (commit-outcome.ts). If the lookup fails, the error says so; it
-//        never guesses.
+//   - After COMMIT, a lookup decides (commit-outcome.ts). If the lookup fails, the error says so; it never guesses.
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 
 const RETRY_AFTER = { "Retry-After": "1" };
@@ -28,7 +27,7 @@ export function storageFailure(error: unknown): unknown {
   return error instanceof ApiError || !isPassing(error) ? error : nothingWritten(error);
 }
 
-/** A claim in the name of a worker without a row (tables/queue.ts, tables/queue.2). */
+/** A claim in the name of a worker without a row (tables/queue.ts). */
 function isClaimOfNobody(error: unknown): boolean {
   return error instanceof Error && "constraint" in error && error.constraint === "runs_worker_is_listed";
 }
@@ -53,7 +52,6 @@ export function nothingWritten(error: unknown): ApiError {
   );
 }
 
-/** client/errors.2. */
 export function commitFailure(lost: unknown): ApiError {
   const detail = `The connection was lost before the storage confirmed the commit (${formatReason(lost)}). Check whether the write was stored, or send it again with its Idempotency-Key.`;
   return new ApiError("commit_unknown", detail, {}, RETRY_AFTER);

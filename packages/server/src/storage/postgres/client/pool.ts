@@ -1,11 +1,10 @@
 // Pool: connections with limits on every wait, and the conversion of values between JavaScript and PostgreSQL.
 // Invariants:
-//   pool.1. Every value reaches SQL as a bound parameter.
-//   pool.2. A connection parses a statement once (pipelined-connection.ts): the number of statement texts has a limit.
-//   pool.3. A transaction that its process abandons loses its connection, with every lock, after
-//        IDLE_IN_TRANSACTION_MS.
-//   pool.4. Every wait ends: for a connection, a lock, a statement, and for an answer on a network that drops all
-//        packets. The last limit is longer than those of the database.
+//   - Every value reaches SQL as a bound parameter.
+//   - A connection parses a statement once (pipelined-connection.ts): the number of statement texts has a limit.
+//   - A transaction that its process abandons loses its connection, with every lock, after IDLE_IN_TRANSACTION_MS.
+//   - Every wait ends: for a connection, a lock, a statement, and for an answer on a network that drops all packets.
+//     The last limit is longer than those of the database.
 //   pool.5. Behind a pooler of transactions a connection has no state of its own: its statements have no names, and each
 //        transaction sets its limits itself.
 import { type ClientBase, Pool, type PoolConfig } from "pg";
@@ -54,7 +53,7 @@ export function openPool(options: ConnectionOptions): Pool {
   const limits = {
     statement_timeout: statementMs,
     lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // pool.3
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   };
   const pool = new Pool({
     ...connectionConfig(options),
@@ -62,7 +61,7 @@ export function openPool(options: ConnectionOptions): Pool {
     max: poolMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
-    query_timeout: statementMs === 0 ? ANSWER_TIMEOUT_MS : statementMs + ANSWER_MARGIN_MS, // pool.4
+    query_timeout: statementMs === 0 ? ANSWER_TIMEOUT_MS : statementMs + ANSWER_MARGIN_MS,
     ...(directUri === null ? limits : {}),
     types: { getTypeParser: columnParser },
   });
@@ -87,7 +86,7 @@ function limitTransaction(limits: Readonly<Record<string, number>>): string {
   return `SELECT ${set.join(", ")}`;
 }
 
-const STATEMENTS_MAX = 500; // pool.2
+const STATEMENTS_MAX = 500;
 const names = new Map<string, string>();
 
 /** Name under which connections keep the parsed statement; null above the limit. */
@@ -104,7 +103,7 @@ export function statementTexts(): readonly string[] {
   return [...names.keys()];
 }
 
-/** A parameter in the form for the protocol (pool.1). */
+/** A parameter in the form for the protocol. */
 export function parameterText(parameter: Parameter): string | Buffer | null {
   if (typeof parameter === "string") return toText(parameter);
   if (parameter === null) return null;

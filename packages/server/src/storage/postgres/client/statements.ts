@@ -11,7 +11,6 @@ import { type Parameter, type Row, countUnits, findLimits } from "./pool.ts";
 export interface TransactionPorts {
   readonly pool: Pool;
   readonly clock: Clock;
-  /** transaction.6. */
   readonly readOnly: boolean;
   readonly lockQueue: LockQueue;
   readonly onWritten: (units: number) => void;
@@ -71,7 +70,7 @@ export function write(
   describe?: Describe,
 ): Promise<Answer> {
   const { readOnly, onWritten } = transaction.ports;
-  if (readOnly) throw new Error("a read-only transaction cannot write"); // transaction.6
+  if (readOnly) throw new Error("a read-only transaction cannot write");
   transaction.written = true;
   onWritten(countUnits(parameters));
   return send(transaction, sql, parameters, describe);
@@ -90,9 +89,9 @@ export async function attempt(
 
 /** All later statements wait for the lock of this name. */
 export function hold(transaction: Transaction, key: string): void {
-  if (transaction.ports.readOnly) return follow(transaction, key); // transaction.6
+  if (transaction.ports.readOnly) return follow(transaction, key);
   if (transaction.held.has(key)) return;
-  transaction.held.add(key); // transaction.1
+  transaction.held.add(key);
   if (transaction.opening === null) transaction.opening = open(transaction, key);
   else send(transaction, LOCK, [key]).catch((error: unknown) => failed(transaction, error));
 }
@@ -120,7 +119,7 @@ async function open(transaction: Transaction, key: string | null): Promise<void>
   const { lockQueue, pool } = transaction.ports;
   const fail = (error: unknown): void => failed(transaction, error);
   try {
-    if (key !== null) transaction.releaseTurn = await lockQueue.enter(key); // transaction.2
+    if (key !== null) transaction.releaseTurn = await lockQueue.enter(key);
     const opened = await connect(pool);
     const { send: say } = findPipeline(opened);
     const limits = findLimits(opened);
@@ -146,7 +145,7 @@ function send(
   return new Promise((resolve, reject) => {
     const sending = (): void => {
       const { client, failure } = transaction;
-      if (failure !== null || client === null) return reject(failure?.reason); // transaction.5
+      if (failure !== null || client === null) return reject(failure?.reason);
       findPipeline(client)
         .send(sql, parameters)
         .then(resolve, (error: unknown) => {

@@ -1,8 +1,8 @@
 // Text encoding: any JavaScript string as text that PostgreSQL accepts, without NUL and lone surrogates.
 // Invariants:
 //   - A text reads back as written; different texts stay different.
-//   text-encoding.2. A text without special characters stays as it is.
-//   text-encoding.3. JSON for SQL conditions writes equal characters equally inside its strings.
+//   - A text without special characters stays as it is.
+//   - JSON for SQL conditions writes equal characters equally inside its strings.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 
 /** Starts an escape: `\u0001` and four hex digits. Hardly any text has it, JSON text never. */
@@ -18,7 +18,7 @@ const ODD_IN_JSON = /\\u(?:000[01]|d[89a-f])/;
 const escapeOne = (found: string): string => ESCAPE + found.charCodeAt(0).toString(16).padStart(4, "0");
 
 export function toText(value: string): string {
-  if (!value.includes("\u0000") && !value.includes(ESCAPE) && value.isWellFormed()) return value; // text-encoding.2
+  if (!value.includes("\u0000") && !value.includes(ESCAPE) && value.isWellFormed()) return value;
   return value.replace(ODD, escapeOne);
 }
 
@@ -29,7 +29,7 @@ export function fromText(text: string): string {
 
 /** JSON text for SQL conditions. */
 export function toJsonText(json: string): string {
-  return ODD_IN_JSON.test(json) ? JSON.stringify(mapTexts(JSON.parse(json) as Json, toText)) : json; // text-encoding.3
+  return ODD_IN_JSON.test(json) ? JSON.stringify(mapTexts(JSON.parse(json) as Json, toText)) : json;
 }
 
 export function fromJsonText(json: string): string {

@@ -5,16 +5,15 @@
 //   statements.ts   the connection, the turn and the statements of one transaction
 //   transaction.ts  the verbs for tables/, commit and rollback
 // Invariants:
-//   transaction.1. A lock excludes all other writers of its thread on every server until the transaction ends: every
-//        change of a thread or its rows takes the thread's lock, and all reads for a decision come after it.
-//   transaction.2. The wait for the first lock happens in this process without a connection (lock-queue.ts), so
-//        transactions on one thread run in call order.
-//   transaction.3. A result reaches its caller after the commit that holds it.
-//   transaction.4. A transaction with writes has a mark, so that commit-outcome.ts can look up its outcome if COMMIT
-//        gets no answer.
-//   transaction.5. A transaction with a failed statement always rolls back, even if the callback swallows the error;
-//        the caller gets the first error.
-//   transaction.6. A read-only transaction is a series of single statements: it locks nothing and cannot write.
+//   - A lock excludes all other writers of its thread on every server until the transaction ends: every change of a
+//     thread or its rows takes the thread's lock, and all reads for a decision come after it.
+//   - The wait for the first lock happens in this process without a connection (lock-queue.ts), so transactions on one
+//     thread run in call order.
+//   - A result reaches its caller after the commit that holds it.
+//   - A transaction with writes has a mark, so that commit-outcome.ts can look up its outcome if COMMIT gets no answer.
+//   - A transaction with a failed statement always rolls back, even if the callback swallows the error; the caller gets
+//     the first error.
+//   - A read-only transaction is a series of single statements: it locks nothing and cannot write.
 import { MARK, nextMark, findCommitOutcome } from "./commit-outcome.ts";
 import { isConnectionLost, isDivisionByZero, isReadOnly } from "./errors.ts";
 import { findPipeline } from "./pipelined-connection.ts";
@@ -110,7 +109,7 @@ async function commit(transaction: Transaction): Promise<void> {
     void end(transaction, "COMMIT"); // no caller depends on the answer
     return;
   }
-  const mark = nextMark(client); // transaction.4
+  const mark = nextMark(client);
   try {
     const pipeline = findPipeline(client);
     await Promise.all([pipeline.send(MARK, [mark.connection, mark.number]), pipeline.send("COMMIT", [])]);
@@ -121,7 +120,7 @@ async function commit(transaction: Transaction): Promise<void> {
     await findCommitOutcome(transaction.ports, mark, error);
     return release(transaction, true);
   }
-  release(transaction, false); // transaction.3
+  release(transaction, false);
 }
 
 async function rollBack(transaction: Transaction): Promise<void> {

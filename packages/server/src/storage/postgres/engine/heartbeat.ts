@@ -1,9 +1,9 @@
 // Heartbeat: a thread with its own connection that keeps the worker's row alive.
 // Invariants:
-//   heartbeat.1. A beat has the database's time. The lease lasts one lease time from the moment before a successful
-//        beat was sent, on a clock that also runs while the process is stopped.
-//   heartbeat.2. An expired id, or one without a row, never gets a beat again.
-//   heartbeat.3. If the main event loop stands still for `stuckMs` while this thread runs, the process ends.
+//   - A beat has the database's time. The lease lasts one lease time from the moment before a successful beat was sent,
+//     on a clock that also runs while the process is stopped.
+//   - An expired id, or one without a row, never gets a beat again.
+//   - If the main event loop stands still for `stuckMs` while this thread runs, the process ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Client } from "pg";
@@ -45,14 +45,14 @@ process.exit(0); // of this thread
 
 async function beat(id: string): Promise<void> {
   const sentAt = process.hrtime.bigint();
-  if (sentAt >= until) return lose(id); // heartbeat.2
+  if (sentAt >= until) return lose(id);
   try {
     connection.client ??= await connect();
     const text = "UPDATE holdpoint.workers SET beat_at = clock_timestamp() WHERE worker_id = $1";
     const { rowCount } = await connection.client.query({ name: "beat", text, values: [id] });
     if (rowCount !== 1) return lose(id);
     if (process.hrtime.bigint() >= until) return lose(id); // too late to be sure
-    until = sentAt + BigInt(leaseMs) * 1_000_000n; // heartbeat.1
+    until = sentAt + BigInt(leaseMs) * 1_000_000n;
     Atomics.store(clocks, UNTIL, until);
     if (isNew) report({ held: id });
     isNew = false;
@@ -90,5 +90,5 @@ function watchMain(): void {
   turns = now;
   if (stuckFor < stuckMs) return;
   process.stderr.write(`${JSON.stringify({ level: "error", event: "main_loop_stuck", for_ms: stuckFor })}\n`);
-  process.kill(process.pid, "SIGKILL"); // heartbeat.3
+  process.kill(process.pid, "SIGKILL");
 }

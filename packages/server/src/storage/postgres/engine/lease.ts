@@ -1,11 +1,11 @@
 // Lease: this process's row in the list of workers; the heartbeat (heartbeat.ts) renews it, and a lost one is replaced.
 // Invariants:
-//   lease.1. holds() is true only while no other process can have removed this worker: its deadline is earlier than
-//        that of the lease.
-//   lease.2. A lost lease stays lost: the process continues under a new id, with new runs. Its runs are requeued as
-//        those of a live process: without a faster other process, none counts as a crash.
-//   lease.3. Every process scans for workers without a heartbeat from time to time, with or without its own runs.
-//   lease.4. A worker that cannot requeue all of its runs keeps its row, so that a scan finds them.
+//   - holds() is true only while no other process can have removed this worker: its deadline is earlier than that of
+//     the lease.
+//   - A lost lease stays lost: the process continues under a new id, with new runs. Its runs are requeued as those of a
+//     live process: without a faster other process, none counts as a crash.
+//   - Every process scans for workers without a heartbeat from time to time, with or without its own runs.
+//   - A worker that cannot requeue all of its runs keeps its row, so that a scan finds them.
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -46,7 +46,6 @@ const MARGIN_MS = 500;
 const TURN_MS = 250;
 const AGAIN_MS = 500;
 
-/** lease.4. */
 async function leaveList(tx: Tx, workerId: string, at: number): Promise<void> {
   await tx.failUnreadableRuns(at, workerId);
   if ((await tx.runningRuns(workerId)).length === 0) await tx.removeWorker(workerId);
@@ -94,7 +93,7 @@ export function createLease(options: LeaseOptions, ports: LeasePorts): Lease {
   return {
     name: "lease",
     workerId: () => lease.workerId,
-    holds: () => process.hrtime.bigint() < Atomics.load(lease.clocks, 0), // lease.1
+    holds: () => process.hrtime.bigint() < Atomics.load(lease.clocks, 0),
     watch(watcher) {
       lease.watcher = watcher;
     },
@@ -135,7 +134,7 @@ function startHeartbeat(lease: LeaseState): void {
 function onLost(lease: LeaseState, id: string): void {
   if (id !== lease.workerId || lease.stopped) return;
   lease.ports.log.warning("lease_lost", { worker: id });
-  lease.watcher?.onLost(); // lease.2
+  lease.watcher?.onLost();
   void registerAgain(lease, id);
 }
 
@@ -153,7 +152,6 @@ async function registerAgain(lease: LeaseState, lostId: string): Promise<void> {
   }
 }
 
-/** lease.3. */
 function scheduleScan(lease: LeaseState): void {
   lease.cancelScan = lease.ports.clock.after(SCAN_MS, () => {
     lease.scanning = scan(lease);

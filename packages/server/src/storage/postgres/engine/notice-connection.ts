@@ -1,4 +1,4 @@
-// Notice connection: the connection that listens for notices, and its replacement when it is lost (notices.3).
+// Notice connection: the connection that listens for notices, and its replacement when it is lost.
 import type { Notification } from "pg";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";

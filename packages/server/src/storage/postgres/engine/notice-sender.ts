@@ -1,4 +1,4 @@
-// Notice sender: the lines for the other processes, as few statements as possible (notices.1, notices.4).
+// Notice sender: the lines for the other processes, as few statements as possible (notices.1).
 import type { Client } from "pg";
 
 /** For every process. */
@@ -28,7 +28,7 @@ export interface NoticeSender {
 
 export function sendLine(sender: NoticeSender, line: string): void {
   if (sender.stopped) return;
-  if (sender.pending.size >= PENDING_MAX) sender.pending = new Set([MISSED]); // notices.4
+  if (sender.pending.size >= PENDING_MAX) sender.pending = new Set([MISSED]);
   sender.pending.add(line);
   sender.sending ??= new Promise((resolve) => setImmediate(resolve))
     .then(() => flush(sender))
@@ -58,7 +58,7 @@ async function flush(sender: NoticeSender): Promise<void> {
     }
   } catch {
     sender.pending = new Set([MISSED]);
-    client.end().catch(() => undefined); // it may be dead without a signal: notices.3
+    client.end().catch(() => undefined); // it may be dead without a signal
   }
 }
 

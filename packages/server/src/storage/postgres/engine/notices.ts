@@ -9,9 +9,8 @@
 //   notices.2. A process publishes the runs and threads its readers follow; others wake it for those only. It repeats
 //        this list, and entries without a repetition expire.
 //        A wake shortly before such a list arrives is sent when it arrives: its reader may have read before the commit.
-//   notices.3. A lost connection is replaced; listeners then get a signal that notices may be missing.
-//   notices.4. Bounded: beyond PENDING_MAX unsent notices are dropped, and the next one sent counts as a gap for all
-//        processes.
+//   - A lost connection is replaced; listeners then get a signal that notices may be missing.
+//   - Bounded: beyond PENDING_MAX unsent notices are dropped, and the next one sent counts as a gap for all processes.
 //   notices.5. Notices for waiting callers go to API processes only: for a worker they would be useless wake-ups, and
 //        there may be many workers.
 import { randomUUID } from "node:crypto";
@@ -152,7 +151,7 @@ function reportGap({ listeners, onQueued }: NoticesState): void {
 function announceAll(state: NoticesState, again: boolean): void {
   for (const key of state.listened.keys()) sendLine(state.sender, `+ ${key}`);
   sendPending(state.sender);
-  if (again) reportGap(state); // notices.3
+  if (again) reportGap(state);
 }
 
 /** notices.2. */

@@ -3,8 +3,8 @@
 //   migrate.1. One server migrates at a time; servers that start meanwhile wait and find nothing left to do.
 //   migrate.2. All missing steps and the record of their run are one transaction.
 //   migrate.3. A database of a newer schema, or of a newer LangGraph, stays untouched.
-//   migrate.4. Servers of the previous version work during a migration. A step that waits for a table blocks all later
-//        statements on it, so the step gives up its wait and retries after a pause.
+//   - Servers of the previous version work during a migration. A step that waits for a table blocks all later
+//     statements on it, so the step gives up its wait and retries after a pause.
 //   migrate.5. Without missing steps it creates nothing, so a server's role needs only rights to read and write rows.
 import type { ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
@@ -19,7 +19,7 @@ const MIGRATION_LOCK = 0x686f6c64;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** migrate.4: calls behind a waiting step have 15 seconds (pool.ts), which must cover this wait and the step itself. */
+/** Calls behind a waiting step have 15 seconds (pool.ts), which must cover this wait and the step itself. */
 const LOCK_TIMEOUT_MS = 1000;
 const GIVE_WAY_MS = 2000;
 /** Three minutes: a backup, or an abandoned transaction, may last for hours. */
@@ -44,7 +44,7 @@ async function begin(client: ClientBase): Promise<void> {
 async function migrate(client: ClientBase, versions: Versions, steps: readonly string[]): Promise<Migrated> {
   try {
     await begin(client);
-    await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`); // migrate.4
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     if ((await client.query("SELECT 1 WHERE to_regclass('holdpoint.meta') IS NULL")).rows.length > 0) {
       // migrate.5
       await client.query("CREATE SCHEMA IF NOT EXISTS holdpoint");
@@ -77,7 +77,6 @@ async function migrate(client: ClientBase, versions: Versions, steps: readonly s
   }
 }
 
-/** migrate.4. */
 async function migratePatiently(client: ClientBase, versions: Versions, steps: readonly string[]): Promise<Migrated> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,7 +1,7 @@
 // The audit trail in PostgreSQL, as hash chains: a transaction takes any chain that no other one is writing to, so that
 // none waits. There are as many chains as there were transactions at once.
 // Invariants:
-//   postgres/audit.1. Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
+//   - Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
 //   - A chain belongs to one transaction until its commit (holdpoint.append_audit).
 import { auditDigest, erasureDigest } from "../../../model/audit/audit-chain.ts";
 import type { AuditTx } from "../../../ports/ports.ts";
@@ -22,7 +22,7 @@ const DIALECT: AuditDialect = {
     `LATERAL (SELECT ${columns} FROM holdpoint.${table} AS ${alias} WHERE ${key} LIMIT 1) AS ${alias} ON TRUE`,
 };
 
-/** postgres/audit.1. A position that a forged entry repeats must not keep its thread from deletion. */
+/** A position that a forged entry repeats must not keep its thread from deletion. */
 const deleteWhere = (condition: string): string => `
   WITH gone AS (DELETE FROM holdpoint.audit WHERE ${condition} RETURNING chain, position, seq, digest, thread_id, at),
     kept AS (INSERT INTO holdpoint.audit_deleted (chain, position, seq, digest, thread_id, at)
@@ -78,7 +78,7 @@ function appendVerbs(db: Sql): Omit<AuditTx, keyof AuditReads> {
       const [row] = await db.change(DELETE_OLD, threadId, before);
       const deleted = Number(row?.["n"]);
       if (deleted > 0) {
-        db.run("SELECT holdpoint.note_cut_off($1, $2)", threadId, before); // audit-chain.4
+        db.run("SELECT holdpoint.note_cut_off($1, $2)", threadId, before);
         deleteDocuments(db, threadId); // they have words of the entries
         db.run("INSERT INTO holdpoint.search_queue (thread_id) VALUES ($1)", threadId);
       }
@@ -87,7 +87,7 @@ function appendVerbs(db: Sql): Omit<AuditTx, keyof AuditReads> {
   };
 }
 
-/** The entries of a thread that goes (postgres/audit.1). */
+/** The entries of a thread that goes. */
 export function deleteAudit(db: Sql, threadId: string): void {
   db.run(DELETE_ALL, threadId);
 }

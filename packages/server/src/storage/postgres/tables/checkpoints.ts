@@ -1,13 +1,11 @@
 // Checkpoints in PostgreSQL, and the fence that rejects stale attempts.
 // Invariants:
-//   postgres/checkpoints.1. A write counts only while its run is `running` in the attempt that made it. From before
-//        this check until the commit it holds the thread's lock, as does every start of another attempt.
-//   postgres/checkpoints.2. The newest checkpoint of a namespace is the one written last: LangGraph's ids carry clock
-//        time, and a clock can go back.
-//   postgres/checkpoints.3. A value exists once: a small one in the row of its step, a large one once per content and
-//        thread.
-//   postgres/checkpoints.4. For any number of checkpoints, their values and writes take one extra round trip, blobs of
-//        writes another.
+//   - A write counts only while its run is `running` in the attempt that made it. From before this check until the
+//     commit it holds the thread's lock, as does every start of another attempt.
+//   - The newest checkpoint of a namespace is the one written last: LangGraph's ids carry clock time, and a clock can
+//     go back.
+//   - A value exists once: a small one in the row of its step, a large one once per content and thread.
+//   - For any number of checkpoints, their values and writes take one extra round trip, blobs of writes another.
 import {
   type Blob,
   type Checkpoint,
@@ -145,7 +143,7 @@ function writeVerbs(db: Sql): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" 
       db,
       keepLast(set.blobs, ({ threadId, hash }) => [threadId, hash]),
       "DO NOTHING",
-    ); // postgres/checkpoints.3
+    );
     const checkpoints = keepLast(set.checkpoints, ({ threadId, ns, checkpointId }) => [threadId, ns, checkpointId]);
     CHECKPOINTS.insert(db, checkpoints, REPLACING_CHECKPOINT);
     const writes = keepLast(set.writes, (one) => [one.threadId, one.ns, one.checkpointId, one.runId, one.taskId]);
@@ -154,12 +152,12 @@ function writeVerbs(db: Sql): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" 
       db,
       keepLast(set.checkpoints, ({ threadId, ns }) => [threadId, ns]),
       REPLACING_HEAD,
-    ); // postgres/checkpoints.2
+    );
   };
   return {
     putWriteSet: store,
     async putRunWrites(run, set) {
-      if (!(await isCurrent(db, run))) return false; // postgres/checkpoints.1
+      if (!(await isCurrent(db, run))) return false;
       store(set);
       return true;
     },
@@ -241,7 +239,7 @@ async function readStored(
       writes.push({ threadId, ns, checkpointId: id, runId, taskId, taskPath, entries: data });
     }
   }
-  await readBlobs(db, threadId, referencesIn(writes), blobs); // postgres/checkpoints.4
+  await readBlobs(db, threadId, referencesIn(writes), blobs);
   return read.map(({ checkpoint, from }) => {
     const values = new Map<string, Stored>();
     for (const [channel, origin] of from) {

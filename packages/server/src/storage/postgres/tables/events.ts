@@ -2,7 +2,7 @@
 // Invariants:
 //   - `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
 //     valid.
-//   postgres/events.2. Rows of one thread come in `seq` order, because all writers hold the thread's lock.
+//   - Rows of one thread come in `seq` order, because all writers hold the thread's lock.
 import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
 import { storedEventVerbs } from "../../cold/stored-events.ts";
 import { EVENT_COLUMNS } from "../../shared/columns.ts";
@@ -35,7 +35,7 @@ export function eventVerbs(db: Sql): EventTx {
     appendEvents(rows) {
       for (const { threadId, runId, first, last, goneAt, storedAt, lines } of rows) {
         const place = { thread_id: threadId, run_id: runId, first };
-        db.hold(threadKey(threadId)); // postgres/events.2
+        db.hold(threadKey(threadId));
         db.run(
           `INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, stored_at, lines)
            VALUES ($1, $2, $3, $4, $5, $6, $7)`,

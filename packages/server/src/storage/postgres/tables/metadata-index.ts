@@ -1,6 +1,6 @@
 // Metadata index: the members of a thread's metadata as rows (../../shared/metadata-filter.ts), and those of the open
 // inbox items, in inbox order.
-// Invariant postgres/metadata-index.3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
+// Invariant: inbox_metadata has exactly the rows of thread_metadata, for each open item.
 import type { Interrupt } from "../../../model/model.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { indexText } from "../../shared/metadata-filter.ts";
@@ -55,13 +55,13 @@ export function indexThread(db: Sql, threadId: string, metadata: JsonObject): vo
     threadId,
     keys,
     texts,
-  ); // postgres/metadata-index.3
+  );
 }
 
 /** Compares on the thread's rows: the index of all open items takes longer. */
 const IS_OPEN = "coalesce(i.state, '') = 'open'";
 
-/** postgres/metadata-index.3, for all items of a copy. */
+/** For all items of a copy. */
 export function indexCopiedItems(db: Sql, threadId: string): void {
   db.run(
     `INSERT INTO holdpoint.inbox_metadata (thread_id, interrupt_id, key, value, created_at)
@@ -72,7 +72,7 @@ export function indexCopiedItems(db: Sql, threadId: string): void {
   );
 }
 
-/** postgres/metadata-index.3, for new or changed items. */
+/** For new or changed items. */
 export function indexItems(db: Sql, items: readonly Interrupt[]): void {
   const closed = items.filter(({ state }) => state !== "open");
   for (const { threadId, interruptId } of closed) {

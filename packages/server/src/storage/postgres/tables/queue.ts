@@ -1,8 +1,8 @@
 // Queue: the place of waiting runs in the line (../../shared/line.ts), and the list of workers.
 // Invariants:
-//   tables/queue.1. A claimable run has a place from the same commit on: the rows are the queue.
-//   tables/queue.2. A claim in a worker's name locks its row for reference; its removal locks the row for writing. A
-//        claim before the removal is requeued, one after it fails.
+//   - A claimable run has a place from the same commit on: the rows are the queue.
+//   - A claim in a worker's name locks its row for reference; its removal locks the row for writing. A claim before the
+//     removal is requeued, one after it fails.
 import type { QueueTx } from "../../../ports/ports.ts";
 import { placeSql } from "../../shared/line.ts";
 import { threadKey } from "../client/lock-key.ts";
@@ -22,7 +22,7 @@ export function queueVerbs(db: Sql): QueueTx {
   return {
     queueNext(threadId) {
       db.hold(threadKey(threadId));
-      db.run(QUEUE_NEXT, threadId); // tables/queue.1
+      db.run(QUEUE_NEXT, threadId);
     },
     addWorker(workerId) {
       db.run("INSERT INTO holdpoint.workers (worker_id) VALUES ($1)", workerId);
@@ -32,7 +32,7 @@ export function queueVerbs(db: Sql): QueueTx {
         AND ($2::text IS NULL OR worker_id = $2) AND worker_id IS DISTINCT FROM $3::text ORDER BY beat_at LIMIT 1`;
       const sql = `SELECT worker_id FROM holdpoint.workers ${where}`;
       if ((await db.get(sql, leaseMs, only, except)) === null) return null; // rarely any, and a read locks nothing
-      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, only, except); // tables/queue.2
+      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, only, except);
       return dead === undefined ? null : String(dead["worker_id"]);
     },
     removeWorker(workerId) {

@@ -1,13 +1,13 @@
 // Runs in PostgreSQL: rows, queue order, idempotency keys.
 // Invariants:
 //   - At most one run of a thread is `running`; the unique partial index rejects a second.
-//   postgres/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
-//   postgres/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
-//   postgres/runs.4. A read of a run for a change holds its thread's lock (transaction.ts, transaction.1).
-//   postgres/runs.5. A claim takes the first run in line whose thread's lock is free. It never waits for a lock, so it
-//        may be part of the transaction that ends another run, and processes that claim at once get different runs.
-//   postgres/runs.6. A pending run that does not open, or whose thread does not, fails when its turn comes, and a running
-//        one at recovery: it holds no other.
+//   - A large input is a blob of the thread, shared with the checkpoints that hold the same value.
+//   - A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
+//   - A read of a run for a change holds its thread's lock (transaction.ts).
+//   - A claim takes the first run in line whose thread's lock is free. It never waits for a lock, so it may be part of
+//     the transaction that ends another run, and processes that claim at once get different runs.
+//   - A pending run that does not open, or whose thread does not, fails when its turn comes, and a running one at
+//     recovery: it holds no other.
 import { SealedValueError } from "@holdpoint/base/keyring.ts";
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
 import type { ClaimedRow, RunAttempt, RunClaim, RunTx } from "../../../ports/ports.ts";
@@ -42,7 +42,7 @@ const DUE_AT_ONCE_MAX = 100;
 const CLAIM_TRIES_MAX = 100;
 
 /**
- * Holds the thread's lock (postgres/runs.4). The condition is the key alone: with one on the status, PostgreSQL would
+ * Holds the thread's lock. The condition is the key alone: with one on the status, PostgreSQL would
  * use the index of running runs, which has few rows and, on a busy server, thousands of dead ones.
  */
 export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttempt): Promise<boolean> {
@@ -60,7 +60,7 @@ const ENDS = lineEndsSql("holdpoint.runs");
 const OPEN_ITEM = `SELECT 1 FROM holdpoint.interrupts AS i
   WHERE i.thread_id = r.thread_id AND i.run_id = r.run_id AND i.state = 'open'`;
 
-/** postgres/runs.5. A materialized list is read row by row, and no further than to the first free thread. */
+/** A materialized list is read row by row, and no further than to the first free thread. */
 function nextFreeSql(turn: Turn): string {
   return `WITH line AS MATERIALIZED (${nextInLineSql("holdpoint.runs", turn, "$1", EACH)})
     SELECT ${LINE_FIELDS}, ${ENDS} FROM (
@@ -135,7 +135,7 @@ function readVerbs(
       return typeof found === "string" ? found : null;
     },
     run(threadId, runId) {
-      db.hold(threadKey(threadId)); // postgres/runs.4
+      db.hold(threadKey(threadId));
       return one("WHERE run_id = $1 AND thread_id = $2", runId, threadId);
     },
     async runs(threadId, { status, limit, offset }) {
@@ -152,7 +152,7 @@ function readVerbs(
       return rows.map(readHead);
     },
     activeRuns(threadId) {
-      db.hold(threadKey(threadId)); // postgres/runs.4
+      db.hold(threadKey(threadId));
       return list(
         `WHERE thread_id = $1 AND status IN ('pending', 'running')
          ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
@@ -187,13 +187,13 @@ function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun
       db.hold(threadKey(run.threadId));
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
-        const hash = inputHash ?? contentHash(input); // postgres/runs.2
+        const hash = inputHash ?? contentHash(input);
         const sql = "INSERT INTO holdpoint.blobs (thread_id, hash, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
         const place = { thread_id: run.threadId, hash };
         db.run(sql, run.threadId, hash, db.sealing.seal("blobs", "data", place, input));
         input = `#${hash}`;
       }
-      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // postgres/runs.3
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`;
       const [urgent, caller] = [run.request.goesFirst ? 1 : 0, readCaller(run.request.user)];
       RUNS.insert(db, [{ ...run, input, queueKey, urgent, caller }]);
     },
@@ -239,7 +239,7 @@ function runningVerbs(db: Sql, { read, list }: RunReader): Pick<RunTx, "failUnre
     const error = await readIfOpened(Promise.all([read(row), readThread(db, threadId)]));
     if (!(error instanceof SealedValueError)) return;
     db.hold(threadKey(threadId));
-    failUnreadable(db, row, { at, error }); // postgres/runs.6
+    failUnreadable(db, row, { at, error });
   };
   return {
     async failUnreadableRuns(at, workerId) {
@@ -275,7 +275,7 @@ function claimVerbs(
     threadId: string,
     { status, workerId, updatedAt }: RunClaim,
   ): Promise<ClaimedRow | "failed" | null> => {
-    db.hold(threadKey(threadId)); // postgres/runs.4: the caller has the lock; the statements see all that was committed before it
+    db.hold(threadKey(threadId)); // the caller has the lock; the statements see all that was committed before it
     const [[row], thread] = await Promise.all([
       db.change(CLAIM, threadId, status, workerId, updatedAt),
       readIfOpened(readThread(db, threadId)),
@@ -284,17 +284,17 @@ function claimVerbs(
     const run = await readIfOpened(read(row));
     if (!(run instanceof SealedValueError) && !(thread instanceof SealedValueError)) return { run, thread };
     const error = run instanceof SealedValueError ? run : (thread as SealedValueError);
-    failUnreadable(db, row, { at: updatedAt, error }); // postgres/runs.6
+    failUnreadable(db, row, { at: updatedAt, error });
     return "failed";
   };
   return {
     async claimPendingRun(claim, dueBy) {
-      if (dueBy !== null) await letIn(dueBy); // postgres/runs.3
+      if (dueBy !== null) await letIn(dueBy);
       for (let tried = 0; tried < CLAIM_TRIES_MAX; tried++) {
         const [found] = await db.attempt(nextFreeSql(turn), turn.credit);
         if (found === undefined) return null;
         const threadId = String(found["thread_id"]);
-        db.noteHeld(threadKey(threadId)); // postgres/runs.5
+        db.noteHeld(threadKey(threadId));
         const claimed = await claimOn(threadId, claim);
         if (claimed === null) {
           // Held by its thread: queueNext() brings it back. Or another process was faster, and it waits no more.

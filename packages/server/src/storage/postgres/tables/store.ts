@@ -1,7 +1,7 @@
 // Long-term store in PostgreSQL: writes of items, and the search by their vectors.
 // Invariants:
-//   postgres/store.3. No search reads more than its `scanMax` vectors, page by page.
-//   postgres/store.4. A write of an item holds its lock: concurrent writers run one after the other.
+//   - No search reads more than its `scanMax` vectors, page by page.
+//   - A write of an item holds its lock: concurrent writers run one after the other.
 import type { StoreRanking, StoreRef, StoreTx } from "../../../ports/ports.ts";
 import { nameItem, readRef, REF_COLUMNS, storeReads, type StoreReads } from "../../cold/store-reads.ts";
 import { cosine, encodeNamespace, toFloats, listPrefixes, unitVector } from "../../shared/store-namespaces.ts";
@@ -34,7 +34,7 @@ function itemVerbs(db: Sql): Omit<StoreTx, keyof StoreReads | "nearestStoreItems
   return {
     async putStoreItem({ namespace, ...item }, vectors) {
       const ns = encodeNamespace(namespace);
-      db.hold(nameItem(ns, item.key)); // postgres/store.4
+      db.hold(nameItem(ns, item.key));
       remove("ns = $1 AND key = $2", ns, item.key);
       ITEMS.insert(db, [{ ...item, ns }]);
       db.run(
@@ -59,7 +59,7 @@ function itemVerbs(db: Sql): Omit<StoreTx, keyof StoreReads | "nearestStoreItems
     },
     deleteStoreItem(namespace, key) {
       const ns = encodeNamespace(namespace);
-      db.hold(nameItem(ns, key)); // postgres/store.4
+      db.hold(nameItem(ns, key));
       remove("ns = $1 AND key = $2", ns, key);
     },
     async deleteExpiredStoreItems(at, limit) {
@@ -87,7 +87,7 @@ async function nearest(db: Sql, query: StoreRanking): Promise<readonly StoreRef[
     prefix,
     query.scanMax + 1,
   );
-  if (Number(counted?.["n"]) > query.scanMax) return null; // postgres/store.3
+  if (Number(counted?.["n"]) > query.scanMax) return null;
   const unit = unitVector(query.vector) ?? new Float32Array();
   const best = new Map<number, StoreRef & { readonly score: number }>();
   for (let after: readonly [number, string] = [0, ""]; ;) {

@@ -1,9 +1,7 @@
 // Threads in PostgreSQL: rows, the conditional update, search, deletion.
 // Invariants:
-//   postgres/threads.1. A read of a thread holds its lock until the end of the transaction (transaction.ts,
-//        transaction.1).
-//   postgres/threads.2. Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the
-//        id.
+//   - A read of a thread holds its lock until the end of the transaction (transaction.ts).
+//   - Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the id.
 import type { Thread } from "../../../model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
@@ -38,7 +36,7 @@ const TABLES_OF_A_THREAD = [
 ];
 
 export async function readThread(db: Sql, threadId: string): Promise<Thread | null> {
-  db.hold(threadKey(threadId)); // postgres/threads.1
+  db.hold(threadKey(threadId));
   const row = await db.get(`SELECT ${THREADS.columns} FROM holdpoint.threads WHERE thread_id = $1`, threadId);
   return row === null ? null : THREADS.read(db, row);
 }
@@ -112,7 +110,6 @@ async function deleteThread(db: Sql, threadId: string): Promise<boolean> {
   // The key itself stays valid.
   db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
   deleteAudit(db, threadId);
-  // postgres/threads.2
   for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId);
   return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
 }

@@ -1,14 +1,14 @@
 // Group commit: one transaction for all database work of one turn of the event loop.
 // Invariants:
-//   group-commit.1. A result reaches its caller after the commit that holds it is on disk.
-//   group-commit.2. A task that throws undoes its own writes only.
+//   - A result reaches its caller after the commit that holds it is on disk.
+//   - A task that throws undoes its own writes only.
 //   group-commit.3. When the commit fails, every task with writes fails, and the next group starts clean. Tasks that
 //        only read run again without those.
 //   - From BEGIN to COMMIT only microtasks run: no other code sees the open transaction.
-//   group-commit.5. A failed commit may survive a crash: its frames are in the log, complete but unsynced. An empty
-//        commit in the same place overwrites them. After its sync the failed commit is void, and its callers get
-//        `storage_unavailable`. Until then they get `commit_unknown`, and all other callers get `storage_unavailable`.
-//   group-commit.6. Kept rows are dropped with every rollback, and when another connection has changed the file.
+//   - A failed commit may survive a crash: its frames are in the log, complete but unsynced. An empty commit in the
+//     same place overwrites them. After its sync the failed commit is void, and its callers get `storage_unavailable`.
+//     Until then they get `commit_unknown`, and all other callers get `storage_unavailable`.
+//   - Kept rows are dropped with every rollback, and when another connection has changed the file.
 import { randomUUID } from "node:crypto";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -54,7 +54,7 @@ interface GroupState {
   scheduled: "no" | "soon" | "now";
   timer: NodeJS.Timeout | undefined;
   active: Promise<void>;
-  /** A failed commit may survive (group-commit.5). */
+  /** A failed commit may survive. */
   inDoubt: boolean;
   /** SQLite's count of changes by other connections. */
   dataVersion: unknown;
@@ -115,7 +115,7 @@ async function commitTasks(group: GroupState, tasks: readonly Task[]): Promise<v
     await commit(group, tasks);
   } catch (error) {
     const failure = wasInDoubt || !group.inDoubt || voided(group) ? storageFailure(error) : unknownOutcome(error);
-    group.db.kept.dropAll(); // group-commit.6
+    group.db.kept.dropAll();
     if (isStorageFault(error)) group.hooks.refused();
     try {
       rollBack(group.db);
@@ -133,7 +133,7 @@ async function commitTasks(group: GroupState, tasks: readonly Task[]): Promise<v
     return;
   }
   for (const task of tasks) {
-    if (task.failure === null) task.resolve(task.result as never); // group-commit.1
+    if (task.failure === null) task.resolve(task.result as never);
     else task.reject(task.failure.reason);
   }
 }
@@ -152,20 +152,19 @@ async function commit(group: GroupState, tasks: readonly Task[]): Promise<void> 
   try {
     db.run("COMMIT");
   } catch (error) {
-    group.inDoubt = isFileFault(error); // group-commit.5
+    group.inDoubt = isFileFault(error);
     throw error;
   }
   if (hasWrites) group.hooks.after();
 }
 
-/** group-commit.6. */
 function noticeOthers(group: GroupState): void {
   const version = group.db.get("PRAGMA data_version")?.["data_version"];
   if (version !== group.dataVersion) group.db.kept.dropAll();
   group.dataVersion = version;
 }
 
-/** @throws {Error} while no sync succeeds (group-commit.5) */
+/** @throws {Error} while no sync succeeds */
 function overwrite(group: GroupState): void {
   if (!group.inDoubt) return;
   const { db } = group;
@@ -176,7 +175,7 @@ function overwrite(group: GroupState): void {
   group.inDoubt = false;
 }
 
-/** group-commit.5: tried at once, because the fault may have been brief. */
+/** Tried at once, because the fault may have been brief. */
 function voided(group: GroupState): boolean {
   try {
     overwrite(group);
@@ -213,9 +212,9 @@ async function runTask({ db, hooks }: GroupState, task: Task, transaction: { wri
   }
 }
 
-/** group-commit.2. The savepoints stay open until the commit: the newest of a name counts. */
+/** The savepoints stay open until the commit: the newest of a name counts. */
 function undo(db: Database, transaction: { written: boolean }, isFirst: boolean): void {
-  db.kept.dropAll(); // group-commit.6
+  db.kept.dropAll();
   if (!isFirst) {
     db.run("ROLLBACK TO task");
     return;

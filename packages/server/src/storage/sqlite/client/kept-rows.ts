@@ -4,7 +4,7 @@
 //   kept-rows.1. A kept row has the cells that a SELECT on this connection would return, or the values that they open to.
 //        The verb that changes a row changes or drops it here, after its statement succeeded.
 //   kept-rows.2. An undone write drops every kept row, and so does a change of the file by another connection.
-//   kept-rows.3. Each kind has at most ROWS_MAX entries and UNITS_MAX units of text; the oldest leave first.
+//   - Each kind has at most ROWS_MAX entries and UNITS_MAX units of text; the oldest leave first.
 import type { SQLInputValue } from "node:sqlite";
 
 export type KeptRow = Readonly<Record<string, SQLInputValue>>;
@@ -73,7 +73,7 @@ function createKept<V>(countUnits: (value: V) => number): { readonly kept: Kept<
         entries.set(key, { value, units });
         total += units;
         for (const oldest of entries.keys()) {
-          if (entries.size <= ROWS_MAX && total <= UNITS_MAX) break; // kept-rows.3
+          if (entries.size <= ROWS_MAX && total <= UNITS_MAX) break;
           remove(oldest);
         }
       },

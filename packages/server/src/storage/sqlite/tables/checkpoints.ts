@@ -1,10 +1,9 @@
 // Checkpoints in SQLite, and the fence that rejects stale attempts.
 // Invariants:
-//   sqlite/checkpoints.1. A write counts only while its run is `running` in the attempt that made it.
+//   - A write counts only while its run is `running` in the attempt that made it.
 //   sqlite/checkpoints.2. The newest checkpoint of a namespace is the one written last: LangGraph's ids carry clock
 //        time, and a clock can go back. Lists have the same order (shared/written-order.ts).
-//   sqlite/checkpoints.3. A value exists once: a small one in the row of its step, a large one once per content and
-//        thread.
+//   - A value exists once: a small one in the row of its step, a large one once per content and thread.
 import {
   type Blob,
   type Checkpoint,
@@ -118,7 +117,7 @@ function readByWriting(db: Database, threadId: string, query: CheckpointQuery): 
 
 function writeVerbs(db: Database): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" | "deleteRunData"> {
   const store = (set: WriteSet): void => {
-    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE"); // sqlite/checkpoints.3
+    BLOBS.insert(db, set.blobs, "INSERT OR IGNORE");
     CHECKPOINTS.insert(db, set.checkpoints, "INSERT OR REPLACE");
     WRITES.insert(db, set.writes, "INSERT OR REPLACE");
     const last = new Map(set.checkpoints.map((checkpoint) => [`${checkpoint.threadId}/${checkpoint.ns}`, checkpoint]));
@@ -128,7 +127,7 @@ function writeVerbs(db: Database): Pick<CheckpointTx, "putWriteSet" | "putRunWri
   return {
     putWriteSet: store,
     putRunWrites({ runId, attempt }, set) {
-      if (!isCurrent(db, { runId, attempt })) return false; // sqlite/checkpoints.1
+      if (!isCurrent(db, { runId, attempt })) return false;
       store(set);
       return true;
     },

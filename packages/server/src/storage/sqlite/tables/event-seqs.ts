@@ -12,7 +12,7 @@ export interface EventSeqs {
   raise(least: number): void;
 }
 
-/** Less than a second of the numbers that follow the clock (seq-floor.1): a restart skips the rest of a block. */
+/** Less than a second of the numbers that follow the clock: a restart skips the rest of a block. */
 const BLOCK_SIZE = 64;
 
 export function createEventSeqs(db: Database): EventSeqs {

@@ -1,7 +1,6 @@
 // Events in SQLite, row by row in order of arrival, until they expire; tickets of their readers.
 // Invariants:
-//   sqlite/events.1. `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
-//        valid.
+//   - `seq` is never reused, even after the newest row expires: a reader's position in a thread stays valid.
 //   - `lines` is the last column, so a search for a position does not read it.
 import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
 import { storedEventVerbs } from "../../cold/stored-events.ts";
@@ -20,7 +19,7 @@ export function eventVerbs(db: Database): EventTx {
     appendEvents(rows) {
       EVENTS.insert(
         db,
-        rows.map((row) => ({ ...row, seq: seqs.take() })), // sqlite/events.1
+        rows.map((row) => ({ ...row, seq: seqs.take() })),
       );
     },
     events(threadId, query) {

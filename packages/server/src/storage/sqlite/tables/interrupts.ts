@@ -1,7 +1,7 @@
 // Interrupts in SQLite.
 // Invariant:
-//   sqlite/interrupts.1. The kept list of a thread has all its interrupts, in the order of the index. A thread with more
-//     than KEPT_MAX has none.
+//   - The kept list of a thread has all its interrupts, in the order of the index. A thread with more than KEPT_MAX has
+//     none.
 import type { Interrupt, ThreadStatus } from "../../../model/model.ts";
 import type { AuditTx, InboxQuery, InboxRow, InboxRows, InterruptTx, SearchTx } from "../../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
@@ -68,7 +68,6 @@ type DueVerbs = "dueInterrupts" | "nextDeadline" | "dueEscalations" | "nextEscal
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
 const KEPT_MAX = 50;
 
-/** sqlite/interrupts.1. */
 function readAll(db: Database, threadId: string): readonly KeptRow[] {
   const rows = selectRows(db, "", threadId);
   if (rows.length <= KEPT_MAX) db.kept.interrupts.set(threadId, rows);
@@ -81,7 +80,6 @@ function selectRows(db: Database, also: string, ...parameters: string[]): readon
   return db.all(sql, ...parameters) as readonly KeptRow[];
 }
 
-/** sqlite/interrupts.1. */
 function keep(db: Database, row: KeptRow): void {
   const threadId = textIn(row, "thread_id");
   const kept = db.kept.interrupts.get(threadId);

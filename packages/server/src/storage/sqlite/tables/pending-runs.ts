@@ -2,8 +2,8 @@
 // Invariants:
 //   - Known runs are exactly the rows with the status `pending`; otherwise nothing is known, and the
 //     caller asks the file.
-//   pending-runs.2. An undone write makes everything unknown (client/kept-rows.ts).
-//   pending-runs.3. Bounded: with more runs than KNOWN_MAX nothing is known, until LOOKS_APART further questions.
+//   - An undone write makes everything unknown (client/kept-rows.ts).
+//   - Bounded: with more runs than KNOWN_MAX nothing is known, until LOOKS_APART further questions.
 import type { Database } from "../client/database.ts";
 
 export interface PendingRuns {
@@ -34,7 +34,7 @@ export function createPendingRuns(db: Database): PendingRuns {
   let known: Known | null = null;
   let looksLeft = 0;
   const forget = (): void => void (known = null);
-  db.kept.onDrop(forget); // pending-runs.2
+  db.kept.onDrop(forget);
 
   const look = (): Known | null => {
     if (known !== null) return known;
@@ -45,7 +45,7 @@ export function createPendingRuns(db: Database): PendingRuns {
     const sql = "SELECT run_id, thread_id, due_at FROM runs WHERE status = 'pending' LIMIT ?";
     const rows = db.all(sql, READ_MAX + 1);
     if (rows.length > READ_MAX) {
-      looksLeft = LOOKS_APART; // pending-runs.3
+      looksLeft = LOOKS_APART;
       return null;
     }
     known = { runs: new Map(), threads: new Map(), delayed: 0 };
@@ -64,7 +64,7 @@ export function createPendingRuns(db: Database): PendingRuns {
       add(known, runId, threadId, delayed);
       if (known.runs.size <= KNOWN_MAX) return;
       forget();
-      looksLeft = LOOKS_APART; // pending-runs.3
+      looksLeft = LOOKS_APART;
     },
     gone(runId) {
       if (known !== null) remove(known, runId);

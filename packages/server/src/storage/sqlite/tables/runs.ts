@@ -1,12 +1,12 @@
 // Runs in SQLite: rows, queue order.
 // Invariants:
 //   - At most one run of a thread is `running`; the unique partial index rejects a second.
-//   sqlite/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
-//   sqlite/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
-//   sqlite/runs.4. A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending
-//        runs (pending-runs.ts).
-//   sqlite/runs.5. A pending run that does not open, or whose thread does not, fails when its turn comes, and a running
-//        one at recovery: it holds no other.
+//   - A large input is a blob of the thread, shared with the checkpoints that hold the same value.
+//   - A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
+//   - A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending runs
+//     (pending-runs.ts).
+//   - A pending run that does not open, or whose thread does not, fails when its turn comes, and a running one at
+//     recovery: it holds no other.
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
 import type { ClaimedRow, QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
@@ -150,12 +150,12 @@ function writeVerbs(
     insertRun(run, inputHash) {
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
-        const hash = inputHash ?? contentHash(input); // sqlite/runs.2
+        const hash = inputHash ?? contentHash(input);
         const data = db.sealing.seal("blobs", "data", { thread_id: run.threadId, hash }, input);
         db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, data);
         input = `#${hash}`;
       }
-      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // sqlite/runs.3
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`;
       const request = shortRequest(run.request);
       const [urgent, caller] = [run.request.goesFirst ? 1 : 0, readCaller(run.request.user)];
       const [row] = RUNS.insert(db, [{ ...run, request, input, queueKey, urgent, caller }]);
@@ -198,7 +198,7 @@ function claimVerbs(
     claimPendingRun(claim, dueBy) {
       if (pending.isEmpty()) return null;
       const dueAt = dueBy === null ? null : nextDueAt();
-      //   sqlite/runs.3. A read first: an update without a match costs twenty times as much.
+      // A read first: an update without a match costs twenty times as much.
       if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
         db.run(
           `UPDATE runs AS r SET due_at = NULL, place = ${PLACE} WHERE run_id IN
@@ -206,7 +206,7 @@ function claimVerbs(
           dueBy,
           DUE_AT_ONCE_MAX,
         );
-        db.kept.dropAll(); // sqlite/runs.4
+        db.kept.dropAll();
       }
       for (;;) {
         const next = db.get(
@@ -224,7 +224,7 @@ function claimVerbs(
         const claimed = readClaimed(db, read, found);
         pending.gone(ids.runId);
         if (claimed instanceof SealedValueError) {
-          failUnreadable(db, ids, { at: claim.updatedAt, error: claimed }); // sqlite/runs.5
+          failUnreadable(db, ids, { at: claim.updatedAt, error: claimed });
           continue;
         }
         const { run } = claimed;
@@ -264,7 +264,7 @@ function runningVerbs(db: Database, { read }: RunReader): Pick<RunTx, "failUnrea
       for (const row of db.sealing.ring === null ? [] : running(workerId)) {
         const ids = { runId: String(row["run_id"]), threadId: String(row["thread_id"]) };
         const error = readClaimed(db, read, row);
-        if (error instanceof SealedValueError) failUnreadable(db, ids, { at, error }); // sqlite/runs.5
+        if (error instanceof SealedValueError) failUnreadable(db, ids, { at, error });
       }
     },
     runningRuns: (workerId) => readOpening(running(workerId), read),

@@ -1,5 +1,5 @@
 // Long-term store in SQLite: writes of items, and the search by their vectors.
-// Invariant sqlite/store.3: no search reads more than its `scanMax` vectors.
+// Invariant: no search reads more than its `scanMax` vectors.
 import type { SQLInputValue } from "node:sqlite";
 import type { StoreRanking, StoreRef, StoreTx } from "../../../ports/ports.ts";
 import { ALIVE, readRef, REF_COLUMNS, storeReads, type StoreReads } from "../../cold/store-reads.ts";
@@ -93,7 +93,7 @@ function nearest(db: Database, query: StoreRanking): readonly StoreRef[] | null 
     prefix,
     query.scanMax + 1,
   );
-  if (Number(counted?.["n"]) > query.scanMax) return null; // sqlite/store.3
+  if (Number(counted?.["n"]) > query.scanMax) return null;
   const rows = db.all(
     `WITH ranked AS (
        SELECT item_id, max(likeness(v.vector, item_id, v.field)) AS score ${from} WHERE o.prefix = ?

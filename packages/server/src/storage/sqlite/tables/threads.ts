@@ -1,7 +1,7 @@
 // Threads in SQLite: rows, the conditional update, search, deletion.
 // Invariants:
-//   sqlite/threads.1. A filter's keys and values are bound parameters, never part of the SQL text.
-//   sqlite/threads.2. Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the id.
+//   - A filter's keys and values are bound parameters, never part of the SQL text.
+//   - Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the id.
 //   - A kept row of a thread follows each of its changes here (client/kept-rows.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../../model/model.ts";
@@ -91,7 +91,7 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
       db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId);
       keepDigests(db, threadId);
       deleteDocuments(db, threadId);
-      // sqlite/threads.2; threads comes last
+      // threads comes last
       for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
       for (const rows of [kept.threads, kept.heads, kept.interrupts, kept.audited]) rows.delete(threadId);
       kept.runs.drop((row) => row["thread_id"] === threadId);
@@ -186,7 +186,7 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
     add(has, one.key, one.text);
   }
   for (const { key, texts } of oneOf) add(HAS_ONE_OF, key, JSON.stringify(texts));
-  for (const part of rest) add("json_contains(t.metadata, ?)", part); // sqlite/threads.1
+  for (const part of rest) add("json_contains(t.metadata, ?)", part);
   return {
     from:
       driver === null

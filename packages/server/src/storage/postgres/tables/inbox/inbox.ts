@@ -1,8 +1,8 @@
 // The inbox in PostgreSQL: pages, counts and facets.
 // Invariants:
-//   postgres/inbox.1. Only open interrupts of paused threads are in the inbox, so every listed item accepts an answer.
-//   postgres/inbox.2. The order is total: creation time, thread, id. A page begins strictly after the end of the previous
-//        one. Every filter has an index in that order.
+//   - Only open interrupts of paused threads are in the inbox, so every listed item accepts an answer.
+//   - The order is total: creation time, thread, id. A page begins strictly after the end of the previous one. Every
+//     filter has an index in that order.
 import type { Interrupt, InterruptKind, ThreadStatus } from "../../../../model/model.ts";
 import type { DeadlineBucket, InboxPlace, InboxQuery, InboxTally, InterruptTx } from "../../../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
@@ -120,7 +120,7 @@ const CLAIM_HOLDS = "i.claimed_by IS NOT NULL AND (i.claimed_until IS NULL OR i.
 
 function buildConditions(query: InboxQuery): Conditions {
   const search = createConditions();
-  search.add("i.state = 'open' AND t.status = 'interrupted'"); // postgres/inbox.1
+  search.add("i.state = 'open' AND t.status = 'interrupted'");
   const equals = (column: string, value: string | null): void => {
     if (value !== null) search.add(`${column} = ?`, value);
   };
@@ -183,7 +183,6 @@ function buildConditions(query: InboxQuery): Conditions {
   return search;
 }
 
-/** postgres/inbox.2 */
 function addPlace(search: Conditions, after: InboxPlace, { descending, order }: InboxQuery): void {
   const { createdAt, threadId, interruptId, expiresAt, priority } = after;
   const beyond = `(i.created_at, i.thread_id, i.interrupt_id) ${descending ? "<" : ">"} (?, ?, ?)`;

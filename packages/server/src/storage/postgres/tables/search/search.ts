@@ -1,9 +1,9 @@
 // The search index in PostgreSQL: words of documents as text vectors. Triggers note changed threads in search_queue, in
 // the transaction of the change.
 // Invariants:
-//   postgres/search.1. A deleted thread has no documents.
-//   postgres/search.2. A query is made of words of letters and digits in quotes, so no text is syntax
-//        (api/text/search-words.ts: search-words.1).
+//   - A deleted thread has no documents.
+//   - A query is made of words of letters and digits in quotes, so no text is syntax (api/text/search-words.ts:
+//     search-words.1).
 //   - A noted change stays until its thread is indexed; another server takes it over from one that died.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { Interrupt } from "../../../../model/model.ts";
@@ -12,7 +12,7 @@ import { threadKey } from "../../client/lock-key.ts";
 import type { Row } from "../../client/pool.ts";
 import type { Sql } from "../../client/transaction.ts";
 
-/** The text of a tsquery: all words, most of them as prefixes (postgres/search.2). */
+/** The text of a tsquery: all words, most of them as prefixes. */
 export function searchText(words: readonly string[]): string {
   return words.map((word) => `'${word}'${isPrefix(word) ? ":*" : ""}`).join(" & ");
 }
@@ -61,7 +61,7 @@ export function searchVerbs(
     async putSearchDocuments({ threadId, updatedAt, seq }, documents) {
       db.hold(threadKey(threadId));
       const found = await db.get("SELECT 1 FROM holdpoint.threads WHERE thread_id = $1", threadId);
-      if (found === null) return; // postgres/search.1
+      if (found === null) return;
       for (const { interruptId, words } of documents) {
         db.run(
           `INSERT INTO holdpoint.search_documents (thread_id, interrupt_id, updated_at, seq, words)
@@ -98,7 +98,7 @@ const SWITCH_ON = `
   INSERT INTO holdpoint.search_queue (thread_id)
     SELECT thread_id FROM holdpoint.threads WHERE EXISTS (SELECT 1 FROM gone)`;
 
-/** The documents of a thread that goes, or whose trail was shortened (postgres/search.1). */
+/** The documents of a thread that goes, or whose trail was shortened. */
 export function deleteDocuments(db: Sql, threadId: string): void {
   db.run("DELETE FROM holdpoint.search_documents WHERE thread_id = $1", threadId);
 }

@@ -1,5 +1,5 @@
 // Conditions: builds the WHERE of a search.
-// Invariant conditions.1: a caller's keys and values are parameters, never part of the text.
+// Invariant: a caller's keys and values are parameters, never part of the text.
 import type { Parameter } from "../../client/pool.ts";
 
 export interface Conditions {
@@ -15,7 +15,7 @@ export interface Conditions {
 export function createConditions(): Conditions {
   const list: string[] = [];
   const parameters: Parameter[] = [];
-  const mark = (value: Parameter): string => `$${parameters.push(value)}`; // conditions.1
+  const mark = (value: Parameter): string => `$${parameters.push(value)}`;
   return {
     add(sql, ...values) {
       let at = 0;

@@ -1,7 +1,7 @@
 // The audit trail in SQLite, as one hash chain: a transaction is alone, so all entries share it.
 // Invariants:
-//   sqlite/audit.1. Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
-//   sqlite/audit.2. The kept head is that of the table: an undone write drops it.
+//   - Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
+//   - The kept head is that of the table: an undone write drops it.
 import {
   auditDigest,
   auditHash,
@@ -28,7 +28,7 @@ const SET_HEAD = `INSERT INTO audit_heads (chain, count, hash) VALUES (?, ?, ?)
   ON CONFLICT (chain) DO UPDATE SET count = excluded.count, hash = excluded.hash`;
 
 /**
- * The digests of entries that go (audit-chain.2). A condition follows. A position that a forged entry repeats must not
+ * The digests of entries that go. A condition follows. A position that a forged entry repeats must not
  * keep its thread from deletion.
  */
 const KEEP_DIGESTS = `INSERT OR IGNORE INTO audit_deleted (chain, position, seq, digest, thread_id, at)
@@ -42,7 +42,7 @@ export function auditVerbs(db: Database): AuditTx {
 
 function appendVerbs(db: Database): Omit<AuditTx, keyof AuditReads> {
   let kept: AuditHead | null = null;
-  db.kept.onDrop(() => (kept = null)); // sqlite/audit.2
+  db.kept.onDrop(() => (kept = null));
   const setHead = (head: AuditHead): void => {
     db.run(SET_HEAD, CHAIN, head.count, head.hash);
     kept = head;
@@ -75,12 +75,12 @@ function appendVerbs(db: Database): Omit<AuditTx, keyof AuditReads> {
     },
     deleteAuditBefore(threadId, before) {
       const old = "at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)";
-      db.run(`${KEEP_DIGESTS} AND ${old}`, threadId, before, threadId); // sqlite/audit.1
+      db.run(`${KEEP_DIGESTS} AND ${old}`, threadId, before, threadId);
       const deleted = db.run(`DELETE FROM audit WHERE thread_id = ? AND ${old}`, threadId, before, threadId);
       if (deleted > 0) {
         const head = kept ?? readHead(db);
         const link = { position: head.count + 1, seq: 0, digest: cutOffDigest({ threadId, at: before }) };
-        db.run(NOTE_CUT_OFF, CHAIN, link.position, link.digest, threadId, before); // audit-chain.4
+        db.run(NOTE_CUT_OFF, CHAIN, link.position, link.digest, threadId, before);
         setHead({ chain: CHAIN, count: link.position, hash: auditHash(head.hash, link) });
         deleteDocuments(db, threadId); // they have words of the entries
         db.changed.add(threadId);
@@ -90,7 +90,7 @@ function appendVerbs(db: Database): Omit<AuditTx, keyof AuditReads> {
   };
 }
 
-/** The entries of a thread that is about to go (sqlite/audit.1). */
+/** The entries of a thread that is about to go. */
 export function keepDigests(db: Database, threadId: string): void {
   db.run(KEEP_DIGESTS, threadId);
 }

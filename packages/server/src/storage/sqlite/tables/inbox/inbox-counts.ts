@@ -1,5 +1,5 @@
 // Inbox counts in SQLite: the number of matching items, in parts.
-// Invariant sqlite/inbox-counts.1: a part reads at most PART_ROWS rows of the index that it follows, found or not, so it
+// Invariant: a part reads at most PART_ROWS rows of the index that it follows, found or not, so it
 // delays no other call.
 import type { InterruptKind } from "../../../../model/model.ts";
 import type {
@@ -25,7 +25,7 @@ export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tall
       `SELECT ${place.join(", ")} FROM ${scan.from} WHERE ${scan.where} ORDER BY ${place.join(", ")} LIMIT 1 OFFSET ?`,
       ...scan.parameters,
       (query.search.length > 0 ? SEARCHED_ROWS : PART_ROWS) - 1,
-    ); // sqlite/inbox-counts.1
+    );
     const next = end === null ? null : readPlace(end);
     const until = next === null ? [] : [next.createdAt, next.threadId, next.interruptId];
     const within = next === null ? "" : ` AND (${place.join(", ")}) <= (?, ?, ?)`;

@@ -1,11 +1,10 @@
 // Inbox plan: the index for a page of the inbox. Every filter has an index in inbox order, so a page reads as many rows
 // as it has, however many items are open.
 // Invariants:
-//   inbox-plan.1. Only open interrupts of paused threads are in the list, so every listed item accepts an answer.
-//   inbox-plan.2. The order is total: creation time, thread, id. A page begins strictly after the end of the previous
-//        one.
+//   - Only open interrupts of paused threads are in the list, so every listed item accepts an answer.
+//   - The order is total: creation time, thread, id. A page begins strictly after the end of the previous one.
 //   - The order of priorities has an index without filters; with one, the rows of the filter are sorted.
-//   inbox-plan.3. In the order of deadlines, items with a deadline come first, each kind in its own order.
+//   - In the order of deadlines, items with a deadline come first, each kind in its own order.
 import type { SQLInputValue } from "node:sqlite";
 import type { DeadlineBucket, InboxQuery } from "../../../../ports/ports.ts";
 import { BUCKETS } from "../../../shared/deadline-buckets.ts";
@@ -24,7 +23,7 @@ export interface InboxPlan {
   readonly scan: Pick<InboxPlan, "from" | "where" | "parameters">;
 }
 
-/** All items, or those with and those without a deadline (inbox-plan.3). */
+/** All items, or those with and those without a deadline. */
 export type PlannedPart = "all" | "dated" | "undated";
 
 interface Condition {
@@ -80,7 +79,7 @@ export function planInbox(db: Database, query: InboxQuery, part: PlannedPart = "
   const isPaused = { sql: "t.status = 'interrupted'", parameters: [] };
   return {
     from: `${items}${joined} CROSS JOIN threads AS t ON t.thread_id = i.thread_id`,
-    ...joinConditions([...driven, isOpen, isPaused, ...others]), // inbox-plan.1
+    ...joinConditions([...driven, isOpen, isPaused, ...others]),
     place,
     scan: { from: items, ...joinConditions([...driven, ...(byMetadata ? [] : [isOpen])]) },
   };
@@ -154,7 +153,7 @@ function buildBucketCondition(bucket: DeadlineBucket, now: number): Condition {
   return { sql: "i.expires_at > ? AND i.expires_at <= ?", parameters: [now + from, now + to] };
 }
 
-/** inbox-plan.2; null at the start of the part. */
+/** Null at the start of the part. */
 function buildBeyond(
   { after, descending, order }: InboxQuery,
   place: readonly string[],

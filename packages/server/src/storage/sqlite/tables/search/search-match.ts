@@ -1,8 +1,8 @@
 // Search match: the documents that have all words of a query, as conditions of other searches.
 // Invariants:
-//   sqlite/search-match.1. A query is made of words of letters and digits in quotes, so no text is syntax
-//        (api/text/search-words.ts: search-words.1).
-//   sqlite/search-match.2. A condition has at most MATCHES_MAX documents, the newest ones: the time of a search is bounded.
+//   - A query is made of words of letters and digits in quotes, so no text is syntax (api/text/search-words.ts:
+//     search-words.1).
+//   - A condition has at most MATCHES_MAX documents, the newest ones: the time of a search is bounded.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { Database } from "../../client/database.ts";
 
@@ -26,7 +26,7 @@ export function buildMatch(
   mark: keyof typeof MARKS | null,
 ): SearchMatch | null {
   if (words.length === 0) return null;
-  const terms = words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`); // sqlite/search-match.1
+  const terms = words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`);
   if (mark !== null) terms.push(`"${MARKS[mark]}"`);
   const text = terms.join(" AND ");
   const counted = "SELECT count(*) AS n FROM (SELECT 1 FROM search_words WHERE search_words MATCH ? LIMIT ?)";
@@ -39,5 +39,5 @@ export const MATCHES = `SELECT rowid FROM search_words WHERE search_words MATCH 
 /** Whether the document of a row matches; one parameter. */
 export function isMatch(threadId: string, interruptId: string): string {
   return `(SELECT doc_id FROM search_documents AS d
-    WHERE d.thread_id = ${threadId} AND d.interrupt_id = ${interruptId}) IN (${MATCHES})`; // sqlite/search-match.2
+    WHERE d.thread_id = ${threadId} AND d.interrupt_id = ${interruptId}) IN (${MATCHES})`;
 }

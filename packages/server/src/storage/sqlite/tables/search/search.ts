@@ -1,10 +1,10 @@
 // The search index in SQLite: words of documents in FTS5, without the texts. Changes of threads are noted in memory, so
-// that they cost no statement; threads that a crash left are found by a sweep (sqlite/search.2).
+// that they cost no statement; threads that a crash left are found by a sweep.
 // Invariants:
-//   sqlite/search.1. A deleted thread has no documents.
-//   sqlite/search.2. A thread is up to date if its document has the time of its last change and the number of its newest
-//        audit entry. The sweep at start finds all others. It ends at the newest thread of its begin: under load, new
-//        threads would keep it going for ever.
+//   - A deleted thread has no documents.
+//   - A thread is up to date if its document has the time of its last change and the number of its newest audit entry.
+//     The sweep at start finds all others. It ends at the newest thread of its begin: under load, new threads would
+//     keep it going for ever.
 import type { Interrupt } from "../../../../model/model.ts";
 import type { SearchTx, UnindexedThread } from "../../../../ports/ports.ts";
 import type { Database, Row } from "../../client/database.ts";
@@ -36,7 +36,7 @@ export function searchVerbs(
       return { items: rows.map(readInterrupt), missing: rows.filter((row) => row["missing"] === 1).length };
     },
     putSearchDocuments({ threadId, updatedAt, seq }, documents) {
-      if (db.get("SELECT 1 FROM threads WHERE thread_id = ?", threadId) === null) return; // sqlite/search.1
+      if (db.get("SELECT 1 FROM threads WHERE thread_id = ?", threadId) === null) return;
       for (const { interruptId, kind, words } of documents) {
         db.run(
           `INSERT INTO search_documents (thread_id, interrupt_id, updated_at, seq) VALUES (?, ?, ?, ?)
@@ -59,7 +59,7 @@ export function searchVerbs(
       db.changed.add(threadId);
     },
     switchSearch(isOn) {
-      if (isOn || db.get("SELECT 1 FROM search_documents LIMIT 1") === null) return; // sqlite/search.2
+      if (isOn || db.get("SELECT 1 FROM search_documents LIMIT 1") === null) return;
       db.run("DELETE FROM search_documents");
       db.run("INSERT INTO search_words (search_words) VALUES ('delete-all')");
     },
@@ -74,7 +74,6 @@ function findDocument(db: Database, threadId: string, interruptId: string): Row 
   return db.get(sql, threadId, interruptId);
 }
 
-/** sqlite/search.2 */
 function createSweep(db: Database): SearchTx["sweepUnindexed"] {
   let place: number | null = 0;
   let end: number | null = null;
@@ -97,7 +96,7 @@ function createSweep(db: Database): SearchTx["sweepUnindexed"] {
   };
 }
 
-/** The documents of a thread that goes, or whose trail was shortened (sqlite/search.1). */
+/** The documents of a thread that goes, or whose trail was shortened. */
 export function deleteDocuments(db: Database, threadId: string): void {
   const ids = db.all("SELECT doc_id FROM search_documents WHERE thread_id = ?", threadId);
   for (const { doc_id: id } of ids) db.run("DELETE FROM search_words WHERE rowid = ?", Number(id));

@@ -1,6 +1,6 @@
 // Metadata index: the members of a thread's metadata as rows (../../../shared/metadata-filter.ts), and those of the open
 // inbox items, in inbox order.
-// Invariant sqlite/metadata-index.3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
+// Invariant: inbox_metadata has exactly the rows of thread_metadata, for each open item.
 import type { SQLInputValue } from "node:sqlite";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { indexText } from "../../../shared/metadata-filter.ts";
@@ -61,7 +61,7 @@ function indexedMembers(metadata: JsonObject): ReadonlyMap<string, string> {
   return members;
 }
 
-/** sqlite/metadata-index.3, for all open items of a thread. */
+/** For all open items of a thread. */
 export function indexOpenItems(db: Database, threadId: string): void {
   db.run("DELETE FROM inbox_metadata WHERE thread_id = ?", threadId);
   db.run(
@@ -73,7 +73,7 @@ export function indexOpenItems(db: Database, threadId: string): void {
   );
 }
 
-/** sqlite/metadata-index.3, for one new or changed item. */
+/** For one new or changed item. */
 export function indexItem(
   db: Database,
   {
