@@ -177,3 +177,19 @@ export async function startModels() {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
+
+/** `doGenerate` of a mock model of the AI SDK: a call of the tool, and then the answer. */
+export function scriptAnswers() {
+  const answers = [
+    {
+      content: [{ type: "tool-call", toolCallId: CALL.id, toolName: CALL.name, input: CALL.arguments }],
+      finishReason: { unified: "tool-calls", raw: "tool_calls" },
+    },
+    { content: [{ type: "text", text: TEXT }], finishReason: { unified: "stop", raw: "stop" } },
+  ];
+  const usage = {
+    inputTokens: { total: 11, noCache: 8, cacheRead: 3, cacheWrite: 0 },
+    outputTokens: { total: 7, text: 5, reasoning: 2 },
+  };
+  return async () => ({ ...answers.shift(), usage, warnings: [] });
+}

@@ -7,22 +7,12 @@ import { OtelExporter } from "@mastra/otel-exporter";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { url } from "./exporter.mjs";
+import { scriptAnswers } from "./fake-models.mjs";
 
-const usage = {
-  inputTokens: { total: 11, noCache: 8, cacheRead: 3, cacheWrite: 0 },
-  outputTokens: { total: 7, text: 5, reasoning: 2 },
-};
-const answers = [
-  {
-    content: [{ type: "tool-call", toolCallId: "call-1", toolName: "weather", input: '{"city":"Paris"}' }],
-    finishReason: { unified: "tool-calls", raw: "tool_calls" },
-  },
-  { content: [{ type: "text", text: "It rains." }], finishReason: { unified: "stop", raw: "stop" } },
-];
 const model = new MockLanguageModelV4({
   provider: "openai.chat",
   modelId: "gpt-5",
-  doGenerate: () => Promise.resolve({ ...answers.shift(), usage, warnings: [] }),
+  doGenerate: scriptAnswers(),
 });
 const weather = createTool({
   id: "weather",
