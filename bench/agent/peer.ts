@@ -70,7 +70,10 @@ export async function awaitStart(child: ChildProcess, url: string): Promise<Star
       () => false,
     );
     if (ok) break;
-    if (child.exitCode !== null || performance.now() > until) throw new Error(`the server at ${url} did not start`);
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() > until) {
+      child.kill("SIGKILL");
+      throw new Error(`the server at ${url} did not start`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   return {
