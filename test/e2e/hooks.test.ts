@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
+import { createArrivals } from "../harness/arrivals.ts";
 import { launchChromium } from "../harness/console.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder } from "../harness/server.ts";
@@ -46,14 +47,27 @@ async function bundle(contents: string, resolveDir: string): Promise<string> {
 let server: ServerHere;
 let browser: Browser;
 
-/** @returns the page, and the path of each request that it has made to the server, with what it sent */
-async function open(script: string, chat: object): Promise<{ readonly page: Page; readonly requests: string[] }> {
+interface Opened {
+  readonly page: Page;
+  /** What it has asked the server for: the path of each request, with what it sent. */
+  readonly asked: string[];
+  /** Resolves when every request has its reply, or the head of it, and the page has drawn that. */
+  readonly rests: () => Promise<void>;
+}
+
+const TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+
+async function open(script: string, chat: object): Promise<Opened> {
   const page = await browser.newPage();
   page.setDefaultTimeout(PATIENCE.timeout);
-  const requests: string[] = [];
+  const asked: string[] = [];
+  const replies = createArrivals<null>();
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
-    if (!pathname.startsWith("/page")) requests.push(`${request.method()} ${pathname} ${request.postData() ?? ""}`);
+    if (pathname.startsWith("/page")) return;
+    asked.push(`${request.method()} ${pathname} ${request.postData() ?? ""}`);
+    const note = (): void => replies.add(null);
+    request.response().then(note, note);
   });
   const options = JSON.stringify({ apiUrl: server.url, ...chat });
   const scripts = `<script>window.chat = ${options}</script><script type="module" src="/page.js"></script>`;
@@ -61,7 +75,15 @@ async function open(script: string, chat: object): Promise<{ readonly page: Page
   await page.route("**/page", (route) => route.fulfill({ contentType: "text/html; charset=utf-8", body }));
   await page.route("**/page.js", (route) => route.fulfill({ contentType: "text/javascript", body: script }));
   await page.goto(`${server.url}/page`);
-  return { page, requests };
+  return {
+    page,
+    asked,
+    async rests() {
+      await replies.when("every reply", ({ length }) => length === asked.length);
+      await page.evaluate(TWO_FRAMES);
+      await replies.when("the replies to what followed", ({ length }) => length === asked.length);
+    },
+  };
 }
 
 describe("pages on the official React hooks", () => {
@@ -86,19 +108,18 @@ describe("pages on the official React hooks", () => {
     assert.equal((await call(server, "POST", `/threads/${threadId}/runs/wait`, run)).status, 200);
 
     const script = await bundle(SUBAGENTS, nestedProject("examples/chat/web"));
-    const { page, requests } = await open(script, { assistantId: "tooled", threadId });
+    const { page, asked, rests } = await open(script, { assistantId: "tooled", threadId });
     for (const turn of ["opened", "reloaded"]) {
+      if (turn === "reloaded") await page.reload();
       await page.getByRole("status").getByText("done", { exact: true }).waitFor();
       for (const id of ["one", "two"]) await page.getByText(`${id} / Did ${id}.`, { exact: true }).waitFor();
       assert.equal(await page.locator("li[data-status=complete]").count(), 2, turn);
-      await page.waitForLoadState("networkidle");
+      await rests();
       assert.deepEqual(
-        requests.filter((one) => one.includes("/stream")),
+        asked.filter((one) => one.includes("/stream")),
         [],
         turn,
       );
-      requests.length = 0;
-      await page.reload();
     }
     await page.close();
   });
