@@ -3,7 +3,8 @@
 //   agent-kill.2. The next process takes over an acknowledged or stored run and ends it.
 //   agent-kill.3. One run uses an answer, and a question never gets the answer to another.
 //   agent-kill.4. Nothing is busy longer than the bound after a restart.
-// The short form omits points with a near neighbour in the table. The processes use one data folder in turn: each dies
+// The short form omits points with a near neighbour in the table; with encryption or PostgreSQL it has the one kill of a
+// run that has used an answer, because the other points are those of the short form without. The processes use one data folder in turn: each dies
 // at the point of its row; the next one checks that row and is the victim of the following one.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -26,6 +27,9 @@ let killed = 0;
 const LONG = { skip: !FULL && "long form only" };
 const inFull = <T>(...rows: readonly T[]): readonly T[] => (FULL ? rows : []);
 const inLong = <T>(...rows: readonly T[]): readonly T[] => (IS_LONG ? rows : []);
+const IS_BRIEF = !IS_LONG && (ON_POSTGRES || process.env["HOLDPOINT_ENCRYPTION_KEYS"] !== undefined);
+const BRIEF = { skip: IS_BRIEF && "long form only" };
+const unlessBrief = <T>(...rows: readonly T[]): readonly T[] => (IS_BRIEF ? [] : rows);
 before(() => bench.start());
 after(async () => {
   console.log(`kill points: ${killed} processes killed, ${bench.starts} started`);
@@ -71,7 +75,7 @@ const WHILE_PAUSING: readonly { readonly point: string; readonly nth?: number; r
   ),
   ...inLong({ point: "after commit: pause", stored: true }),
   ...inFull({ point: "before reply: /runs/wait", stored: true }),
-  { point: "after reply: /runs/wait", stored: true },
+  ...unlessBrief({ point: "after reply: /runs/wait", stored: true }),
 ];
 
 for (const { point, nth, stored } of WHILE_PAUSING) {
@@ -114,21 +118,25 @@ test(
   },
 );
 
-test("killed in the middle of a graph: nodes whose checkpoint is stored do not run again (agent-kill.2)", async () => {
-  const thread = await bench.newThread();
-  bench.hold(thread, "three");
-  const body = { assistant_id: "steps", input: {}, durability: "sync" };
-  // Stored by then: the input and the nodes one and two.
-  await meet(kill("after commit: superstep", thread, 4), "POST", `/threads/${thread}/runs/wait`, body);
-  bench.release(thread, "three");
-  assert.equal(await bench.settled(thread), "idle");
-  assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
-  assert.equal(bench.listEffects(thread, "one ends").length, 1);
-});
+test(
+  "killed in the middle of a graph: nodes whose checkpoint is stored do not run again (agent-kill.2)",
+  BRIEF,
+  async () => {
+    const thread = await bench.newThread();
+    bench.hold(thread, "three");
+    const body = { assistant_id: "steps", input: {}, durability: "sync" };
+    // Stored by then: the input and the nodes one and two.
+    await meet(kill("after commit: superstep", thread, 4), "POST", `/threads/${thread}/runs/wait`, body);
+    bench.release(thread, "three");
+    assert.equal(await bench.settled(thread), "idle");
+    assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
+    assert.equal(bench.listEffects(thread, "one ends").length, 1);
+  },
+);
 
 /** Kill points of a run with an answer: the point, and whether the answer is accepted by then. */
 const WHILE_ANSWERING: readonly { readonly point: string; readonly accepted: boolean }[] = [
-  { point: "before commit: accept answer", accepted: false },
+  ...unlessBrief({ point: "before commit: accept answer", accepted: false }),
   ...inLong({ point: "after commit: accept answer", accepted: true }),
   { point: "node: after answer", accepted: true },
   ...inFull({ point: "before commit: end", accepted: true }, { point: "after commit: end", accepted: true }),
@@ -178,7 +186,7 @@ test("killed before the commit of a cancel: the run continues", LONG, async () =
   assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
 });
 
-for (const point of [...inFull("after commit: cancel"), "after reply: /cancel"]) {
+for (const point of [...inFull("after commit: cancel"), ...unlessBrief("after reply: /cancel")]) {
   test(`killed ${point}: the run does not go on, and the thread takes the next one`, async () => {
     const { thread, run } = await runningSteps();
     const path = `/threads/${thread}/runs/${run}/cancel`;
@@ -226,7 +234,7 @@ const WHILE_USING: readonly { readonly point: string; readonly durability: reado
     { point: "before commit: consumed", durability: ["sync", "async"] },
     { point: "after commit: pause", durability: ["sync", "async"] },
   ),
-  { point: "after commit: consumed", durability: ["sync"] },
+  ...unlessBrief({ point: "after commit: consumed", durability: ["sync"] }),
 ];
 
 for (const graph of [...inFull("two"), "nested"]) {
@@ -273,5 +281,5 @@ async function openQuestion(thread: string, value: string): Promise<Question> {
   return question;
 }
 
-const KILLED_MIN = FULL ? 50 : IS_LONG ? 9 : 7;
+const KILLED_MIN = FULL ? 50 : IS_LONG ? 9 : IS_BRIEF ? 1 : 7;
 test("every row met its fault", () => assert.ok(killed >= KILLED_MIN, `${killed} processes were killed`));

@@ -4,6 +4,7 @@
 //        chain verifies.
 //   erasure-kill.3. The server goes on with a thread that was being erased, whose metadata nobody finds any more. The same
 //        command again erases the others.
+// The short form omits what a commit that fails leaves behind: on PostgreSQL, and of threads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verb } from "../harness/cli.ts";
@@ -43,7 +44,7 @@ const STORAGES = [
 ] as const;
 
 for (const [storage, openDatabase] of STORAGES)
-  test(`an erasure that was killed twice ends on ${storage} (erasure-kill.1, erasure-kill.2)`, async (t) => {
+  test(`an erasure that was killed ends on ${storage} (erasure-kill.1, erasure-kill.2)`, async (t) => {
     const databaseUri = await openDatabase();
     const keys = `faults:${Buffer.alloc(32, 7).toString("base64")}`;
     const bench = new Bench({ DATABASE_URI: databaseUri, HOLDPOINT_ENCRYPTION_KEYS: keys });
@@ -56,8 +57,10 @@ for (const [storage, openDatabase] of STORAGES)
     };
     await bench.start();
     await fill(bench);
-    await killAt("before commit: erasure", 1);
-    assert.deepEqual(await listActs(bench), [], "nothing has changed");
+    if (IS_LONG || storage === "SQLite") {
+      await killAt("before commit: erasure", 1);
+      assert.deepEqual(await listActs(bench), [], "nothing has changed");
+    }
     await killAt("after commit: erasure", 3);
     const [begun, ...others] = await listActs(bench);
     assert.deepEqual([begun?.value.erased, others], ["begun", []]);
@@ -108,9 +111,11 @@ for (const [storage, openDatabase] of IS_LONG ? STORAGES : STORAGES.slice(0, 1))
     };
     await bench.start();
     for (let at = 0; at < 3; at++) await fillThread(bench);
-    await killAt("before commit: delete", 1);
-    assert.match((await erase()).out, /^(?:erased .* threads 1,.*\n){3}$/, "nothing had changed");
-    for (let at = 0; at < 3; at++) await fillThread(bench);
+    if (IS_LONG) {
+      await killAt("before commit: delete", 1);
+      assert.match((await erase()).out, /^(?:erased .* threads 1,.*\n){3}$/, "nothing had changed");
+      for (let at = 0; at < 3; at++) await fillThread(bench);
+    }
     await killAt("after commit: delete", 1);
     await bench.server.whenLogged("the erasure is resumed", (list) =>
       list.some(({ event }) => event === "erasure_resumed"),
@@ -123,7 +128,7 @@ for (const [storage, openDatabase] of IS_LONG ? STORAGES : STORAGES.slice(0, 1))
     assert.deepEqual([code, out.match(/^erased /gm)?.length], [0, 1]);
     assert.deepEqual(await findPlaces(bench.dataDir, databaseUri, CUSTOMER), []);
     const { body: trail } = await bench.call("GET", "/audit?action=thread_deleted");
-    assert.equal((trail as { readonly items: readonly object[] }).items.length, 6);
+    assert.equal((trail as { readonly items: readonly object[] }).items.length, IS_LONG ? 6 : 3);
     const { body: report } = await bench.call("GET", "/audit/verify");
     assert.deepEqual((report as { readonly faults: unknown }).faults, []);
   });
