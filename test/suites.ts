@@ -82,7 +82,7 @@ export const SUITES = {
   long: [
     ...files.filter(isRest),
     ...files.filter(isLong),
-    ...["image", "install", "inbox-keys"].map((name) => `test/e2e/${name}.test.ts`),
+    ...["console", "image", "install", "inbox-keys"].map((name) => `test/e2e/${name}.test.ts`),
   ],
   "oldest-long": OLDEST_LONG,
 };
