@@ -9,7 +9,7 @@ import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { type Answer, call, removeFolder, ROOT } from "../harness/server.ts";
-import { readProblem, until } from "../harness/threads.ts";
+import { readProblem, followLog } from "../harness/threads.ts";
 
 const KEYS = { root: "key-of-the-root-9d1f", ann: "key-of-ann-5b27-01", mallory: "key-of-mallory-c3e8" };
 const NEVER_HERE = "0 0 1 1 *";
@@ -62,7 +62,7 @@ suite("a change by another caller (cron-callers.1)", PATIENCE, () => {
     const path = await newCron(KEYS.root, { on_run_completed: "keep" });
     await asMallory("PATCH", path, { schedule: EVERY_SECOND, input: {} });
     const cronId = path.split("/").at(-1);
-    const configurable = await until("a run of it", async () => {
+    const configurable = await followLog(server, "a run of it", async () => {
       const { body } = await asMallory("POST", "/threads/search", { metadata: { cron_id: cronId } });
       const [first] = body as unknown as readonly { readonly values: { readonly before?: Seen } | null }[];
       return first?.values?.before?.configurable;
@@ -114,7 +114,7 @@ test("the cron of a revoked key is disabled until somebody takes it over (cron-c
   const { key, key_id: keyId } = made.body as { readonly key: string; readonly key_id: string };
   const ticking = await newCron(key, { schedule: EVERY_SECOND, on_run_completed: "keep" });
   await withKey(KEYS.root, "DELETE", `/keys/${keyId}`);
-  const disabled = await until("the server disables it", async () => {
+  const disabled = await followLog(server, "the server disables it", async () => {
     const { body } = await asMallory("GET", ticking);
     return body["enabled"] === false ? { reason: body["disabled_reason"], due: body["next_run_date"] } : undefined;
   });
@@ -133,7 +133,7 @@ test("a key of the same name with other limits is another caller (cron-callers.3
   await make({ metadata: { region: "emea" } });
   const ticking = await newCron(String(key), { schedule: EVERY_SECOND, on_run_completed: "keep" });
   await withKey(KEYS.root, "DELETE", `/keys/${String(keyId)}`);
-  const reason = await until("the server disables it", async () => {
+  const reason = await followLog(server, "the server disables it", async () => {
     const { body } = await asMallory("GET", ticking);
     return body["enabled"] === false ? body["disabled_reason"] : undefined;
   });

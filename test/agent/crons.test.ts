@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { followLog, until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const EVERY_SECOND = "* * * * * *";
@@ -29,7 +29,7 @@ async function readMarks(mark: string, from = client): Promise<readonly Mark[]> 
 }
 
 async function someMarks(mark: string, count: number): Promise<readonly Mark[]> {
-  return until(`${count} ticks of ${mark}`, async () => {
+  return followLog(server, `${count} ticks of ${mark}`, async () => {
     const marks = await readMarks(mark);
     return marks.length >= count ? marks : undefined;
   });
@@ -250,7 +250,7 @@ test("tenants have crons and memories of their own", PATIENCE, async (t) => {
   await assert.rejects(bob.crons.createForThread(thread, "agent", { schedule: NEVER_HERE }), /thread_not_found/);
 
   const { cron_id: ticking } = await ann.crons.create("whoami", { schedule: EVERY_SECOND, onRunCompleted: "keep" });
-  const made = await until("a thread of the cron", async () => (await eve.threads.search())[0]);
+  const made = await followLog(tenants, "a thread of the cron", async () => (await eve.threads.search())[0]);
   await ann.crons.delete(ticking);
   assert.equal(made.metadata?.["org"], "acme", "the thread is its maker's");
   assert.deepEqual(await bob.threads.search(), []);

@@ -14,7 +14,7 @@ import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { followLog } from "../harness/threads.ts";
 
 const INSIDE = join(ROOT, "test/graphs/surface/inside.ts");
 const KEY = { "x-api-key": "the-key-of-ann-5511" };
@@ -107,7 +107,7 @@ test("a webhook may name a route of the app (agent/custom-app.3)", PATIENCE, asy
   const run = { assistant_id: "logs", input: {} };
   const waited = await call(server, "POST", "/runs/wait", { ...run, webhook: "/custom/webhook?of=run" });
   assert.equal(waited.status, 200, waited.text);
-  const [event] = await until("the route has the event", async () => {
+  const [event] = await followLog(server, "the route has the event", async () => {
     const { body } = await call(server, "GET", "/custom/received");
     const events = body as readonly { readonly status: string; readonly values: object }[];
     return events.length > 0 ? events : undefined;

@@ -111,14 +111,16 @@ test("a closed segment of the spool deleted under the collector: /ready is 503 u
       .toSorted();
     assert.ok(later.length > 0);
     renameSync(join(dir, closed), join(dir, "aside"));
-    await until("the collector is not ready", async () => (await ready()) === 503 || undefined);
+    await collector.whenLogged("spool_segment_gone");
+    assert.equal(await ready(), 503);
     assert.match(await (await fetch(`${collector.url}/ready`)).text(), new RegExp(`${closed} was deleted or replaced`));
-    assert.ok(collector.log.some((line) => line.includes("spool_segment_gone")));
     assert.equal(await send(4), 200, "the open segment takes spans");
     renameSync(join(dir, "aside"), join(dir, closed));
-    await until("the collector is ready", async () => (await ready()) === 200 || undefined);
+    await collector.whenLogged("spool_segment_settled");
+    assert.equal(await ready(), 200);
     rmSync(join(dir, closed));
-    await until("the collector is not ready", async () => (await ready()) === 503 || undefined);
+    await collector.whenLogged("spool_segment_gone", 2);
+    assert.equal(await ready(), 503);
   } finally {
     await collector.stop();
     await backend.close();
@@ -218,7 +220,7 @@ test("traces, spool and dead letters are their owner's alone (data-files.2)", as
   try {
     assert.equal((await upload(url)).status, 202);
     assert.equal((await collector.send(protobufRequest([buildSpan(1, 0)]))).status, 200);
-    await until("a dead letter", () => collector.collector.accounting.deadLettered.refused_by_backend || undefined);
+    await collector.whenLogged("runs_dead_lettered");
     const seen = new Map(modes(outside));
     for (const name of [
       /^traces\/traces\.db$/,

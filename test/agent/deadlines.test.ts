@@ -7,10 +7,10 @@
 //   deadlines.4. A failed action is in the audit trail, and the interrupt stays open.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { answer, readAudit, readItems, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
+import { answer, readAudit, readItems, ok, watchInbox, type WireAudit, type WireItem } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
-import { newThread, type TestThread } from "../harness/threads.ts";
+import { followLog, newThread, type TestThread } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -72,9 +72,8 @@ test("siblings that are due are answered in one run, and those that are not wait
   await thread.run({
     input: { asks: { a: soon({ answer: 1 }), b: soon({ answer: 2 }), c: { question: "no deadline" } } },
   });
+  await followLog(server, "one is left", async () => (await thread.open()).length === 1 || undefined);
   await thread.reaches("interrupted");
-  const isLeft = async () => (await thread.open()).length === 1;
-  for (let poll = 0; poll < 1000 && !(await isLeft()); poll++) await thread.reaches("interrupted");
   assert.deepEqual(
     (await readItems(server, thread.threadId)).map(({ title }) => title),
     ["no deadline"],
@@ -159,7 +158,7 @@ test("a payload cannot answer itself: it is overdue, and waits on (deadlines.3)"
 
 test("a default answer that violates the schema is audited, and the interrupt stays open (deadlines.4)", async () => {
   const thread = await asks(soon({ answer: "no object" }), "schema");
-  const refused = await pollFor(async () => (await readAudit(server, thread.threadId)).at(0));
+  const refused = await firstEntry(thread);
   assert.deepEqual([refused.action, refused.by], ["expiry_refused", "deadline"]);
   assert.equal((refused.value as { readonly code: string }).code, "answer_invalid");
   const [item] = await readItems(server, thread.threadId);
@@ -168,11 +167,8 @@ test("a default answer that violates the schema is audited, and the interrupt st
   assert.deepEqual((await thread.get()).values?.["answer"], { approved: true });
 });
 
-async function pollFor<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-  }
+function firstEntry({ threadId }: TestThread): Promise<WireAudit> {
+  return followLog(server, "an entry", async () => (await readAudit(server, threadId))[0]);
 }
 
 test("of a deadline and fifty people at the same moment, one wins (deadlines.1)", async () => {
@@ -211,11 +207,9 @@ test("of a deadline and fifty people at the same moment, one wins (deadlines.1)"
 
 test("an expired item is absent from the inbox, and its page shows the outcome", async () => {
   const thread = await asks(soon({ answer: 1 }));
-  const id = (await auditFor(thread)).interrupt_id ?? "";
+  const id = (await firstEntry(thread)).interrupt_id ?? "";
   await thread.reaches("idle");
   const item: WireItem = await ok(call(server, "GET", `/inbox/${thread.threadId}/${id}`));
   assert.deepEqual([item.state, item.answered?.by], ["answered", "deadline"]);
   assert.deepEqual(await readItems(server, thread.threadId), []);
 });
-
-const auditFor = (thread: TestThread) => pollFor(async () => (await readAudit(server, thread.threadId)).at(0));

@@ -38,7 +38,7 @@ function findIn(folder: string): readonly string[] {
 }
 
 /** A canary in every kind of value. @returns the thread, which waits for an answer */
-async function fill(server: Pick<ServerHere, "url">) {
+async function fill(server: ServerHere) {
   const thread = await newThread(server, "echo");
   const large = `${CANARY} large `.repeat(1000);
   await thread.run({ input: { payload: { question: `${CANARY} asked`, large } }, metadata: { note: "plain" } });

@@ -9,7 +9,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newThread, openThread, until, type WireProblem } from "../harness/threads.ts";
+import { isRunning } from "../harness/protocol/thread-page.ts";
+import { openEvents } from "../harness/thread-protocol.ts";
+import { newThread, openThread, type WireProblem } from "../harness/threads.ts";
 
 let server = await startServerHere();
 after(async () => {
@@ -87,10 +89,13 @@ test("a function that throws fails its run, and no other (factories.3)", async (
 
 test("a run whose function never returns can be cancelled (factories.3)", async () => {
   const thread = await newThread(server, "factory_runtime");
+  const events = await openEvents(server, thread.threadId, { channels: ["lifecycle"] });
   const run = await thread.begin({ input: {}, context: { hang: true } });
   const path = `${thread.path}/runs/${run.run_id}`;
   const readStatus = async () => ((await call(server, "GET", path)).body as { readonly status: string }).status;
-  await until("the run is running", async () => ((await readStatus()) === "running" ? true : undefined));
+  await events.until(isRunning);
+  events.close();
+  assert.equal(await readStatus(), "running");
   await call(server, "POST", `${path}/cancel?wait=true`);
   assert.equal(await readStatus(), "interrupted");
 });

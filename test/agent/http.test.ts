@@ -15,15 +15,9 @@ import { after, test } from "node:test";
 import { raw } from "../harness/raw.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import {
-  newNotes,
-  newThread,
-  onlyQuestion,
-  readProblem,
-  until,
-  type Result,
-  type WireRun,
-} from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, readProblem, type Result, type WireRun } from "../harness/threads.ts";
+import { isRunning } from "../harness/protocol/thread-page.ts";
+import { openEvents } from "../harness/thread-protocol.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const KEEP_ALIVE_MS = 100;
@@ -163,9 +157,11 @@ test(
 test("a pause without a waiting caller is visible to the next caller (agent/http.3)", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
   const gate = join(folder, "gate-of-the-pause");
+  const events = await openEvents(server, thread.threadId, { channels: ["lifecycle"] });
   await hangUp(`${thread.path}/runs/wait`, { assistant_id: "rules", input: { mode: "late", gate } }, () =>
-    until("the run is there", async () => (await thread.runs())[0]),
+    events.until(isRunning),
   );
+  events.close();
   writeFileSync(gate, "");
   await thread.reaches("interrupted");
   const [run] = await thread.runs();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
-import { readProblem, until } from "../harness/threads.ts";
+import { readProblem } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const server = await startServerHere({ limits: { storeItemBytesMax: 2000 } });
@@ -207,7 +207,7 @@ suite("by meaning", () => {
       removeFolder(started.dataDir);
     });
     const again = new Client({ apiUrl: started.url, apiKey: null, callerOptions: { maxRetries: 0 } });
-    return { store: again.store, runs: again.runs, threads: again.threads, logs: started.logs };
+    return { store: again.store, runs: again.runs, threads: again.threads, whenLogged: started.whenLogged };
   };
 
   test("semantic search ranks items with a score; changed and deleted items are indexed again", PATIENCE, async () => {
@@ -262,16 +262,14 @@ suite("by meaning", () => {
   });
 
   test("an Embeddings object embeds queries with its own method; expired items are swept", PATIENCE, async () => {
-    const { store: memory, logs } = await named("with-embedding-model.json");
+    const { store: memory, whenLogged } = await named("with-embedding-model.json");
     await memory.putItem(["m"], "both", { text: "cat dog" }, { ttl: null });
     await memory.putItem(["m"], "short", { text: "cat dog" });
     assert.deepEqual(listKeys(await memory.searchItems(["m"], { query: "animal", limit: 1 })).length, 1);
-    await until("the end of the item", async () =>
-      (await memory.getItem(["m"], "short")) === null ? true : undefined,
-    );
+    await whenLogged("the sweep", (logs) => logs.some(({ event }) => event === "store_items_expired"));
+    assert.equal(await memory.getItem(["m"], "short"), null);
     assert.deepEqual(listKeys(await memory.searchItems(["m"])), ["both"]);
     assert.deepEqual(listKeys(await memory.searchItems(["m"], { query: "animal" })), ["both"]);
-    await until("the sweep", () => logs.find(({ event }) => event === "store_items_expired"));
   });
 });
 

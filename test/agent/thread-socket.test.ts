@@ -16,8 +16,7 @@ import { WebSocket } from "ws";
 import { startServerHere } from "../harness/server-here.ts";
 import { removeFolder } from "../harness/server.ts";
 import { isEnd } from "../harness/protocol/thread-page.ts";
-import { parseEvent, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
-import { until } from "../harness/threads.ts";
+import { parseEvent, openEvents, type ProtocolEvent, sendCommand, whenAsked } from "../harness/thread-protocol.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { createArrivals } from "../harness/arrivals.ts";
 
@@ -52,11 +51,11 @@ test("the official client over a socket, with a reload while paused (thread-sock
     });
   const first = page();
   await first.submitRun({ input: { payload: "sure?" } });
-  await until("the question", async () => first.interrupts[0]);
+  await whenAsked(first);
   await first.close();
   const second = page();
   second.startLifecycleWatcher();
-  const asked = await until("the question again", async () => second.interrupts[0]);
+  const asked = await whenAsked(second);
   const ends = createArrivals<boolean>();
   second.onEvent((event) => {
     if (event.method === "lifecycle" && event.params.data.event === "completed") ends.add(true);

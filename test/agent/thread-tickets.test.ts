@@ -17,7 +17,7 @@ import { WebSocket } from "ws";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { whenAsked } from "../harness/thread-protocol.ts";
 import { createArrivals } from "../harness/arrivals.ts";
 
 const server = await startServerHere({ config: join(ROOT, "test", "graphs", "cookies", "langgraph.json") });
@@ -70,7 +70,7 @@ test("the official client requests a ticket for each of its sockets (thread-tick
     });
     if (answer === null) await stream.submitRun({ input: { payload: "sure?" } });
     else stream.startLifecycleWatcher();
-    const asked = await until("the question", async () => stream.interrupts[0]);
+    const asked = await whenAsked(stream);
     if (answer !== null) {
       await stream.respondInput({ namespace: [], interrupt_id: asked.interruptId, response: answer });
       await ends.when("the end", ([end]) => end);

@@ -9,7 +9,15 @@ import { Client } from "@langchain/langgraph-sdk";
 import { inboxPage, readItems, ok } from "../harness/inbox.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
-import { newThread, onlyQuestion, openThread, readProblem, listQuestions, until } from "../harness/threads.ts";
+import {
+  newThread,
+  onlyQuestion,
+  openThread,
+  readProblem,
+  listQuestions,
+  followLog,
+  until,
+} from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -199,9 +207,9 @@ test("threads expire by the deployment's default or their own; one that waits fo
   const paused = await newThread(from, "echo", { ttl: 60 });
   await paused.run({ input: {} });
   await ok(call(from, "PATCH", paused.path, { ttl: 0.0001 }));
-  await until("the plain thread is gone", isGone(from, plain.path));
+  await followLog(from, "the plain thread is gone", isGone(from, plain.path));
   const second = await newThread(from, "echo");
-  await until("and one that was made later", isGone(from, second.path));
+  await followLog(from, "and one that was made later", isGone(from, second.path));
   for (const thread of [kept, asks]) assert.equal((await thread.get()).status, "idle");
   assert.equal((await paused.get()).status, "interrupted");
   await from.end();
@@ -212,7 +220,7 @@ test("a paused thread expires if the configuration says so, with a log line (tes
   const paused = await newThread(from, "echo", { ttl: 60 });
   await paused.run({ input: {} });
   await ok(call(from, "PATCH", paused.path, { ttl: 0.0001 }));
-  await until("the paused thread is gone", isGone(from, paused.path));
+  await followLog(from, "the paused thread is gone", isGone(from, paused.path));
   const logged = await from.whenLogged("it", (logs) => logs.find(({ event }) => event === "paused_threads_expired"));
   assert.deepEqual(logged["threads"], [paused.threadId]);
   await from.end();
@@ -224,7 +232,9 @@ test("with keep_latest a thread keeps its state and loses its history, once", as
   await thread.run({ input: {} });
   await thread.resume("yes");
   const { values } = await thread.get();
-  await until("the history is one state", async () => ((await thread.history()).length === 1 ? true : undefined));
+  await followLog(from, "the history is one state", async () =>
+    (await thread.history()).length === 1 ? true : undefined,
+  );
   assert.deepEqual((await thread.get()).values, values);
   await from.end();
 });

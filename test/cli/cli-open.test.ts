@@ -9,6 +9,8 @@ import { after, before, test } from "node:test";
 import { lines, verb, type Ended } from "../harness/cli.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { isRunning } from "../harness/protocol/thread-page.ts";
+import { openEvents } from "../harness/thread-protocol.ts";
 import { newThread } from "../harness/threads.ts";
 
 let server: ServerHere;
@@ -96,7 +98,9 @@ test("logs prints the steps of a run whose events are gone (cli-open.2)", async 
 test("logs follows a run that goes on, until it ends (cli-open.2)", async () => {
   const held = await newThread(server, "hanging");
   await call(server, "POST", `/threads/${held.threadId}/runs`, { assistant_id: "hanging", input: {} });
-  await held.reaches("busy");
+  const events = await openEvents(server, held.threadId, { channels: ["lifecycle"] });
+  await events.until(isRunning);
+  events.close();
   const following = run(["logs", held.threadId]);
   const cancelled = await run(["threads", "cancel", held.threadId]);
   assert.match(cancelled.out, /^cancelled {2}[0-9a-f]{8}-[0-9a-f]{4}\n$/);

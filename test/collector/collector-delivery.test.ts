@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { JOIN_LIMITS } from "@holdpoint/collector/logs/join-table.ts";
 import { ASSEMBLE_LIMITS } from "@holdpoint/collector/assemble/trace-table.ts";
 import { createSpanAccounting, countPending, sumCounts } from "@holdpoint/collector/shared/span-accounting.ts";
@@ -331,7 +330,7 @@ describe("dead letters", () => {
     await writeFile(env.DEAD_LETTER_DIR, "in its place");
     await first.send(protobufRequest(many(1, 10)));
     await backend.whenRuns(9);
-    while (!first.log.some((line) => line.includes("runs_kept_in_spool"))) await sleep(10);
+    await first.whenLogged("runs_kept_in_spool");
     await first.stop();
     await backend.close();
     assert.equal(countPending(first.collector.accounting), 1);
@@ -340,7 +339,7 @@ describe("dead letters", () => {
     const again = await startBackend();
     again.script = refusing; // before the start, which uploads the rest of the spool
     const second = await startCollector(again.url, env);
-    while (sumCounts(second.collector.accounting.deadLettered) === 0) await sleep(10);
+    await second.whenLogged("runs_dead_lettered");
     await second.stop();
     await again.close();
     assert.equal(countPending(second.collector.accounting), 0);

@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { replayDeadLetters } from "@holdpoint/collector/commands/replay.ts";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
-import { startCollector, testConfig, type TestCollector, when } from "../fakes/collector.ts";
+import { startCollector, testConfig, type TestCollector } from "../fakes/collector.ts";
 import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
 import { buildSpan, protobufRequest } from "../fakes/otlp.ts";
 
@@ -62,7 +62,7 @@ async function fill({ collector }: Started): Promise<void> {
     );
     await fetch(`${collector.url}/v1/logs`, { ...logs, body });
   }
-  await when(() => listFiles(collector, ".dead").length > 0);
+  await collector.whenLogged("runs_dead_lettered");
 }
 
 function listFiles(at: TestCollector | string, suffix: string): readonly string[] {

@@ -6,12 +6,11 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "no
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { describe } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { exportResponse } from "@holdpoint/collector/otlp/status.ts";
 import { startBackend } from "../fakes/backend.ts";
-import { startCollector } from "../fakes/collector.ts";
+import { startCollector, until } from "../fakes/collector.ts";
 import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
 import { field, jsonRequest, protobufAttributes, protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
@@ -56,10 +55,6 @@ async function startReceiver(
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await done())) await sleep(10);
 }
 
 /** The destination has taken all requests, and the collector has its replies. */
@@ -188,7 +183,7 @@ describe("forwarding", PATIENCE, () => {
         const collector = await startCollector(backend.url, env);
         for (let trace = 1; trace <= 10; trace++) await collector.send(protobufRequest([buildSpan(trace, 0)]));
         await Promise.all([backend.whenRuns(10), good.when("all", (arrived) => namesIn(arrived).length === 10)]);
-        await until(() => collector.log.some((line) => line.includes("forward_paused")));
+        await collector.whenLogged("forward_paused");
         assert.match(
           await (await fetch(`${collector.url}/metrics`)).text(),
           /forward_queue_requests\{destination="bad"\} 10/,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type AcceptedRun, type FakeBackend } from "../fakes/backend.ts";
-import { startCollector, type TestCollector, when } from "../fakes/collector.ts";
+import { startCollector, type TestCollector, until } from "../fakes/collector.ts";
 import { protobufRequest, buildSpan, T0, type TestSpan } from "../fakes/otlp.ts";
 import { jsonLogs, protobufLogs, buildRecord, type TestRecord } from "../fakes/otlp-logs.ts";
 import { countPending } from "@holdpoint/collector/shared/span-accounting.ts";
@@ -136,7 +136,7 @@ describe("records join their span", () => {
       await backend.when(() => findRun(span) !== undefined);
       if (order === "after") await repeat();
       await backend.when(() => hasConversation(findRun(span)));
-      await when(() => countPending(accounting) === 0);
+      await until(() => countPending(accounting) === 0);
       assert.deepEqual(findRun(span)?.inputs, { messages: [USER, USER] });
       assertAnswersOnce(findRun(span));
       assert.equal(accounting.records.joined - joined, order === "before" ? 9 : 8);
@@ -214,7 +214,7 @@ describe("records join their span", () => {
     await backend.when(() => hasConversation(findRun(span)));
     const { duplicates } = collector.collector.accounting;
     await collector.send(protobufRequest([span]));
-    await when(() => collector.collector.accounting.duplicates === duplicates + 1);
+    await until(() => collector.collector.accounting.duplicates === duplicates + 1);
     assertConversation(findRun(span));
   });
 
@@ -352,7 +352,7 @@ describe("records without a span", () => {
     const { joined } = records;
     const before = backend.runs.length;
     await sendLogs(protobufLogs(SESSION, AGENT));
-    await when(() => records.joined === joined + 3);
+    await until(() => records.joined === joined + 3);
     assert.equal(collector.collector.accounting.duplicates, duplicates);
     await sendLogs(protobufLogs(SESSION, AGENT), { "x-api-key": "key-2" });
     await backend.when(() => backend.runs.length >= before + 3);

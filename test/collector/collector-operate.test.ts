@@ -18,7 +18,7 @@ import { type CollectorConfig, collectorSettings } from "@holdpoint/collector/se
 import { nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
-import { startCollector, testConfig, when } from "../fakes/collector.ts";
+import { startCollector, testConfig, until } from "../fakes/collector.ts";
 import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
 const read = (env: Record<string, string>): CollectorConfig => ({
@@ -240,7 +240,7 @@ describe("probes and metrics", () => {
       protobufRequest([buildSpan(1, 0), buildSpan(1, 1, 0), { ...buildSpan(1, 2), traceId: "0".repeat(32) }]),
     );
     await backend.whenRuns(2);
-    await when(() => countPending(collector.collector.accounting) === 0);
+    await until(() => countPending(collector.collector.accounting) === 0);
     const text = await (await fetch(`${collector.url}/metrics`)).text();
     const value = (name: string): number => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
     assert.deepEqual(

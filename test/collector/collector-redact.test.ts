@@ -6,7 +6,6 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { startBackend } from "../fakes/backend.ts";
@@ -107,7 +106,7 @@ describe("redaction by the collector", () => {
       assert.equal(await sendSplit(`${collector.url}/v1/logs`, Buffer.from(logs), type), 200);
     }
     await backend.whenRuns(3);
-    while (!collector.log.some((line) => line.includes("runs_dead_lettered"))) await sleep(10);
+    await collector.whenLogged("runs_dead_lettered");
     const metrics = await (await fetch(`${collector.url}/metrics`)).text();
     await collector.stop();
     const files = await filesBelow(`${dir}/spool`);

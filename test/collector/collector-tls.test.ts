@@ -7,7 +7,7 @@ import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { openBackend } from "@holdpoint/collector/service/open-collector.ts";
 import { type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { type Certified, createAuthority } from "../fakes/certificate.ts";
-import { startCollector, type TestCollector, testConfig, when } from "../fakes/collector.ts";
+import { startCollector, type TestCollector, testConfig } from "../fakes/collector.ts";
 import { type ConnectProxy, startConnectProxy } from "../fakes/connect-proxy.ts";
 import { jsonRequest, buildSpan } from "../fakes/otlp.ts";
 
@@ -44,9 +44,9 @@ async function sendOne(collector: TestCollector): Promise<void> {
 
 /** Resolves with the reason for the upload pause. */
 async function whyResting(collector: TestCollector): Promise<string> {
-  const find = (): string | undefined => collector.log.find((one) => one.includes("uploads_paused"));
-  await when(() => find() !== undefined);
-  return (JSON.parse(find() ?? "") as { reason: string }).reason;
+  await collector.whenLogged("uploads_paused");
+  const line = collector.log.find((one) => one.includes("uploads_paused")) ?? "";
+  return (JSON.parse(line) as { reason: string }).reason;
 }
 
 describe("certificates", () => {

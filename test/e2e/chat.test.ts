@@ -106,7 +106,7 @@ describe("the chat of the examples", () => {
     await card(tab).getByRole("button", { name: "Approve" }).click();
     for (const one of [tab, other]) await said(one, "The reply was sent.").waitFor();
     await card(tab).waitFor({ state: "detached" });
-    await openThread({ url: front?.url ?? "" }, "chat", threadId).reaches("idle");
+    await openThread(server ?? assert.fail(), "chat", threadId).reaches("idle");
     await other.reload();
     await said(other, "The reply was sent.").waitFor();
     assert.equal(await card(other).count(), 0);

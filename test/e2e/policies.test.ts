@@ -12,7 +12,7 @@ import {
 import { readAudit, readItems } from "../harness/inbox.ts";
 import type { ServerHere } from "../harness/server-here.ts";
 import { call } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { followLog } from "../harness/threads.ts";
 
 let server: ServerHere;
 let browser: ConsoleBrowser;
@@ -56,7 +56,7 @@ test("an answer is remembered with changed conditions, later questions are answe
   await page.keyboard.insertText('{"args.amount": {"lte": 50}}');
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Confirm" }).click();
-  await until("the answer has arrived", async () => {
+  await followLog(server, "the answer has arrived", async () => {
     const answered = (await readAudit(server, threadId)).some(({ action }) => action === "answered");
     return answered ? true : undefined;
   });

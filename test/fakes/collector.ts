@@ -7,6 +7,7 @@ import { createHttpBackend } from "@holdpoint/collector/upload/backend/http.ts";
 import type { Backend } from "@holdpoint/collector/upload/backend/port.ts";
 import { createCollector, type Collector } from "@holdpoint/collector/service/collector.ts";
 import { type CollectorConfig, collectorSettings } from "@holdpoint/collector/service/settings.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 import { runKeys } from "./keys.ts";
 import { readTestLimits } from "./collector-limits.ts";
 import { type FilePort, nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
@@ -14,7 +15,9 @@ import { type FilePort, nodeFiles } from "@holdpoint/collector/spool/disk/file-p
 export interface TestCollector {
   readonly collector: Collector;
   readonly url: string;
-  readonly log: string[];
+  readonly log: readonly string[];
+  /** Waits for lines with this text. */
+  whenLogged(text: string, times?: number): Promise<void>;
   /** POSTs to /v1/traces. */
   send(body: Uint8Array | string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   stop(): Promise<void>;
@@ -33,8 +36,8 @@ export function testConfig(env: Readonly<Record<string, string>>): CollectorConf
 }
 
 /** Counters of uploads follow their replies. */
-export async function when(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 export interface TestPorts {
@@ -49,7 +52,7 @@ export async function startCollector(
   ports: TestPorts = {},
 ): Promise<TestCollector> {
   const config = testConfig({ TRACING_ENDPOINT: endpoint, ...env });
-  const log: string[] = [];
+  const lines = createArrivals<string>();
   const clock = ports.clock ?? systemClock;
   const backend =
     ports.backend ??
@@ -67,7 +70,7 @@ export async function startCollector(
   const collector = createCollector(config, {
     backend,
     clock,
-    log: createLog({ level: "debug", json: true, secrets: [], now: clock.now, write: (line) => void log.push(line) }),
+    log: createLog({ level: "debug", json: true, secrets: [], now: clock.now, write: lines.add }),
     files: ports.files ?? nodeFiles,
     random: Math.random,
     ring: await openKeyring(config),
@@ -78,7 +81,10 @@ export async function startCollector(
   return {
     collector,
     url,
-    log,
+    log: lines.list,
+    async whenLogged(text, times = 1) {
+      await lines.when(text, (log) => log.filter((line) => line.includes(text)).length >= times);
+    },
     send: (body, headers = {}) =>
       fetch(`${url}/v1/traces`, {
         method: "POST",

@@ -91,7 +91,7 @@ async function catchInHand(server: TestServer): Promise<Struck> {
     const [effect] = bench.listEffects(struck.thread, "answered");
     if (effect?.pid === server.process.pid) return struck;
     bench.release(struck.thread, "ask"); // it had not yet found the queue empty, so another was faster
-    await until("that run ends", async () => (await bench.status(struck.thread)) === "idle", PATIENCE_MS);
+    await bench.settled(struck.thread);
   }
 }
 
@@ -136,7 +136,7 @@ async function takeOver(struck: readonly Struck[]): Promise<number> {
 
 /** The traces of each run, from any worker. */
 async function checkRun({ thread, run }: Struck): Promise<void> {
-  await until(`${thread} rests`, async () => (await bench.status(thread)) === "idle", PATIENCE_MS);
+  assert.equal(await bench.settled(thread), "idle");
   assert.deepEqual(await bench.values(thread), { log: ["prepared", thread, "recorded"] });
   const did = (node: string): number => bench.listEffects(thread, node).length;
   assert.deepEqual([did("prepare"), did("answered"), did("record")], [1, 2, 1]);
@@ -186,19 +186,20 @@ for (const order of ["after its runs have ended elsewhere", "while its runs are 
       signal("SIGCONT");
       for (const { server } of struck) {
         const back = (): boolean => timesListed(server) > (before.get(server) ?? 0);
-        await until("it is on the list again", back, PATIENCE_MS);
+        await server.whenLogged("it is on the list again", back);
       }
       release();
       for (const { server, run } of struck) {
-        const left = (): boolean => server.logs.some(({ event, run_id }) => event === "run_left" && run_id === run);
-        await until("it has left its run", left, PATIENCE_MS);
+        await server.whenLogged("it has left its run", (logs) =>
+          logs.some(({ event, run_id }) => event === "run_left" && run_id === run),
+        );
       }
       for (const one of struck) await checkRun(one);
       for (const server of victims) {
         assert.equal(server.process.exitCode, null);
         const own = await catchInHand(server); // it takes new runs
         bench.release(own.thread, "ask");
-        await until("its new run ends", async () => (await bench.status(own.thread)) === "idle");
+        assert.equal(await bench.settled(own.thread), "idle");
       }
     }
     const rounds = batches * VICTIMS;

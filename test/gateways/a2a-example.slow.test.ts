@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, ROOT, startServer, type TestServer } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { followLog } from "../harness/threads.ts";
 
 const config = join(ROOT, "examples", "langgraph.json");
 
@@ -35,7 +35,7 @@ test(
       const start = { assistant_id, input, on_completion: "keep" };
       const { body: run } = await call(desk, "POST", "/runs", start);
       const { thread_id, run_id } = run as { readonly thread_id: string; readonly run_id: string };
-      await until("the person is asked", async () => (await waiting(refunds)).length === 1 || undefined);
+      await followLog(refunds, "the person is asked", async () => (await waiting(refunds)).length === 1 || undefined);
 
       await desk.kill();
       desk = await startServer({ config, dataDir: desk.dataDir });

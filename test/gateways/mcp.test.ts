@@ -30,7 +30,9 @@ import {
   type Outcome,
   type User,
 } from "./mcp-client.ts";
-import { until } from "../harness/threads.ts";
+import { isRunning } from "../harness/protocol/thread-page.ts";
+import { openEvents } from "../harness/thread-protocol.ts";
+import { followLog } from "../harness/threads.ts";
 
 const server = await startServerHere({});
 /** Lists of tools read the types of every graph. */
@@ -365,6 +367,7 @@ test("cancellation of a call cancels its run (mcp.2)", async () => {
   await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)));
   const over = new AbortController();
   const threadId = crypto.randomUUID();
+  const events = await openEvents(server, threadId, { channels: ["lifecycle"] });
   const running = client.callTool({ name: "hanging", arguments: {}, _meta: { thread_id: threadId } }, undefined, {
     signal: over.signal,
   });
@@ -372,13 +375,11 @@ test("cancellation of a call cancels its run (mcp.2)", async () => {
     const { body } = await call(server, "GET", `/threads/${threadId}/runs`);
     return (body as unknown as readonly { readonly status: string }[])[0]?.status;
   };
-  await until(
-    "the run is in progress",
-    async () => (await readRunStatus().catch(() => undefined)) === "running" || undefined,
-  );
+  await events.until(isRunning);
+  events.close();
   over.abort("enough");
   await assert.rejects(running);
-  await until("the run is cancelled", async () => (await readRunStatus()) === "interrupted" || undefined);
+  await followLog(server, "the run is cancelled", async () => (await readRunStatus()) === "interrupted" || undefined);
   await client.close();
 });
 

@@ -1,5 +1,6 @@
 // The thread protocol as a plain client speaks it: commands over HTTP, events as server-sent events.
 import { createParser } from "eventsource-parser";
+import { createArrivals } from "./arrivals.ts";
 import type { ServerHere } from "./server-here.ts";
 
 type Served = Pick<ServerHere, "url">;
@@ -57,6 +58,19 @@ export function parseEvent(text: string): ProtocolEvent {
   };
   const { namespace, timestamp, data } = params;
   return { id, seq, method, namespace, timestamp, data };
+}
+
+/** A handle of `client.threads.stream()`. */
+interface ClientStream<Q> {
+  readonly interrupts: readonly Q[];
+  onEvent(listener: (event: { readonly method: string }) => void): unknown;
+}
+
+/** The first question that the official client shows. */
+export function whenAsked<Q>(stream: ClientStream<Q>): Promise<Q> {
+  const events = createArrivals<string>();
+  stream.onEvent(({ method }) => events.add(method));
+  return events.when("the question", () => stream.interrupts[0]);
 }
 
 export async function openEvents(

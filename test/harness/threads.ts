@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
-import { call, type Answer } from "./server.ts";
+import { call, type Answer, type TestServer } from "./server.ts";
 
 export interface WireInterrupt {
   readonly id: string;
@@ -85,13 +85,11 @@ export interface TestThread {
   readonly picture: () => Promise<object>;
   /** The open questions, as the thread shows them. */
   readonly open: () => Promise<readonly WireInterrupt[]>;
-  /** Resolves when the thread has this status. */
-  readonly reaches: (status: string) => Promise<void>;
+  /** Resolves when a run or a deadline has left the thread with this status. */
+  readonly reaches: (status: "idle" | "interrupted" | "error") => Promise<void>;
 }
 
-interface At {
-  readonly url: string;
-}
+type At = Logging & { readonly url: string };
 
 export async function newThread(server: At, graph: string, request: object = {}): Promise<TestThread> {
   const { thread_id: threadId }: WireThread = (await call(server, "POST", "/threads", request)).body;
@@ -130,12 +128,31 @@ export function openThread(server: At, graph: string, threadId: string): TestThr
       runs: await thread.runs(),
     }),
     open: async () => Object.values((await thread.get()).interrupts).flat(),
-    reaches: (status) =>
-      until(`thread is ${status}`, async () => ((await thread.get()).status === status ? true : undefined)).then(
-        () => undefined,
-      ),
+    async reaches(status) {
+      await followLog(server, `thread is ${status}`, async () => (await thread.get()).status === status || undefined);
+    },
   };
   return thread;
+}
+
+/** A server whose log tells of the ends of runs, ticks of crons, deadlines, sweeps and webhooks. */
+type Logging = Pick<TestServer, "logs" | "whenLogged">;
+
+/**
+ * Looks at once, and after each entry of the server's log, until there is a value.
+ * @throws {Error} after a minute without entries
+ */
+export async function followLog<T>(
+  { logs, whenLogged }: Logging,
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  for (;;) {
+    const { length: seen } = logs;
+    const found = await look();
+    if (found !== undefined) return found;
+    await whenLogged(what, ({ length }) => length > seen);
+  }
 }
 
 /** What is there at once is seen at once; what takes a second costs few looks, each of which may be a request. */

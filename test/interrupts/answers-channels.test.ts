@@ -18,7 +18,7 @@ import { CHANNELS, observeOutcome } from "../harness/channels/channels.ts";
 import { inTable, WHOLE } from "../harness/channels/table.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, ROOT } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { followLog } from "../harness/threads.ts";
 import { type Asked, asWho, askOn, post, read, readItem, startWorld, type Who } from "../harness/channels/world.ts";
 
 const world = await startWorld();
@@ -157,7 +157,7 @@ async function askWithDeadline(payload: unknown, onExpiry: object): Promise<Aske
 }
 
 async function assertAnsweredByDeadline(asked: Asked, value: unknown): Promise<void> {
-  const item = await until("the deadline acts", async () => {
+  const item = await followLog(world.server, "the deadline acts", async () => {
     const now = await readItem(world, asked);
     return now.state === "answered" ? now : undefined;
   });
@@ -182,7 +182,7 @@ test("the deadline brings nothing beside its answer (answers-channels.5)", PATIE
   const more = { update: { payload: "other" }, goto: "ask", config: { configurable: { limit: 1 } } };
   const asked = await askWithDeadline({ ...HITL, review_rules: { approvals: 2 } }, { answer: APPROVE, ...more });
   await assertAnsweredByDeadline(asked, APPROVE);
-  const [values] = await until("the thread is idle", async () => {
+  const [values] = await followLog(world.server, "the thread is idle", async () => {
     const { body } = await read(world, `/threads/${asked.threadId}`);
     return body["status"] === "idle" ? [body["values"]] : undefined;
   });
@@ -192,7 +192,7 @@ test("the deadline brings nothing beside its answer (answers-channels.5)", PATIE
 for (const { name, payload, value } of few(BROKEN))
   test(`${name}, by the deadline: refused (answers-channels.3)`, PATIENCE, async () => {
     const asked = await askWithDeadline(payload, { answer: value });
-    await until("the deadline acts", async () => {
+    await followLog(world.server, "the deadline acts", async () => {
       const { text } = await read(world, `/threads/${asked.threadId}/audit`);
       return text.includes('"expiry_refused"') ? true : undefined;
     });
@@ -357,7 +357,7 @@ inTable("keeps the votes (answers-channels.6)", SIBLING, async (channel, { value
   const { result, text } = await observeOutcome(world, plain, () => channel.send(world, plain, { who: "bob", value }));
   if (channel.name.includes("on_paused")) assert.equal(result, "refused", text);
   else assert.equal(result, "answered", text);
-  await until("the thread waits again", async () => {
+  await followLog(world.server, "the thread waits again", async () => {
     const { body } = await read(world, `/threads/${reviewed.threadId}`);
     return body["status"] === "interrupted" ? true : undefined;
   });

@@ -4,7 +4,7 @@
 //   four-eyes-ways.3. The runs of a cron have its creator and everybody who changed it as authors.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { readProblem, until } from "../harness/threads.ts";
+import { readProblem, followLog } from "../harness/threads.ts";
 import { post, read, resume, REVIEW_GRAPHS, readTrail, vote, type Question } from "../harness/reviews/questions.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
@@ -131,7 +131,7 @@ test("the question of a cron's run excludes its creator and whoever changed it (
   const change = { schedule: "* * * * * *", input: { payload: FOUR_EYES } };
   const changed = await call(server, "PATCH", path, change, BOB);
   assert.equal(changed.status, 200, changed.text);
-  const item = await until("the question", async () => {
+  const item = await followLog(server, "the question", async () => {
     const { body } = await read(server, `/inbox?thread_id=${threadId}`);
     return (body["items"] as readonly { readonly id: string }[])[0];
   });

@@ -18,6 +18,7 @@ import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import {
+  followLog,
   newNotes,
   newThread,
   onlyQuestion,
@@ -134,7 +135,7 @@ const STARTS: readonly {
       const cron = { ...body, schedule: "* * * * * *" };
       const { body: made } = await call(server, "POST", `/threads/${threadId}/runs/crons`, cron);
       const { cron_id: id, next_run_date: due } = made as { readonly cron_id: string; readonly next_run_date: string };
-      await until("its tick is over", async () => {
+      await followLog(server, "its tick is over", async () => {
         const { body: found } = await call(server, "POST", "/runs/crons/search", { thread_id: threadId });
         const [one] = found as readonly { readonly next_run_date: string }[];
         return one?.next_run_date === due ? undefined : true;
@@ -191,7 +192,9 @@ for (const { name, start, says } of STARTS)
       const what = `${JSON.stringify(body)} ${onPaused}`;
       const started = await start(thread, { assistant_id: "strict", ...body, ...given });
       assert.equal(started.code, code, what);
-      await until("the thread is at rest", async () => ((await thread.get()).status === "busy" ? undefined : true));
+      await followLog(server, "the thread is at rest", async () =>
+        (await thread.get()).status === "busy" ? undefined : true,
+      );
       const item = await call(server, "GET", `/inbox/${thread.threadId}/${id}`);
       assert.equal((item.body as { readonly state: string }).state, is, what);
       const pending = (await thread.runs()).filter(({ status }) => status === "pending").length;

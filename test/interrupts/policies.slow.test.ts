@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
 import { type ServerHere, startServerHere } from "../harness/server-here.ts";
-import { readProblem, until } from "../harness/threads.ts";
+import { readProblem, followLog, until } from "../harness/threads.ts";
 
 const ADMIN = "the-long-key-of-the-admin";
 const folder = temporaryFolder();
@@ -136,7 +136,7 @@ suite("questions that fit (policies.1)", () => {
   test("one of three questions of a step: the others stay open, and are asked of people", async () => {
     const id = await write({ when: { graph: "parallel", "payload.from": "lion" }, answer: { value: 1 } });
     const { threadId } = await run("parallel", {});
-    const items = await until("the others are open", async () => {
+    const items = await followLog(server, "the others are open", async () => {
       const { body } = await send("GET", `/inbox?thread_id=${threadId}&values=true`);
       const list = body["items"] as readonly { readonly value: { readonly from: string } }[];
       return list.length === 2 ? list : undefined;

@@ -18,7 +18,7 @@ import { isDeepStrictEqual } from "node:util";
 import { onOldest } from "../harness/langgraph.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, listQuestions, until } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, listQuestions, followLog } from "../harness/threads.ts";
 
 const ANSWER_BYTES_MAX = 20_000;
 const INTERRUPT_BYTES_MAX = 40_000;
@@ -130,7 +130,7 @@ test("siblings keep their answers and questions (refused-answers.4)", options, a
 test("a refused default answer is not retried (refused-answers.3)", options, async () => {
   const thread = await newThread(server, "refined");
   await thread.run({ input: { payload: { expires_in_seconds: 0.01, on_expiry: { answer: 3 } } } });
-  const entries = await until("it is open again", async () => {
+  const entries = await followLog(server, "it is open again", async () => {
     const found = await trail(thread.threadId);
     return found.some(({ action }) => action === "reopened") ? found : undefined;
   });

@@ -9,7 +9,7 @@ import { verb } from "../harness/cli.ts";
 import { readItems } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
-import { newThread, type TestThread, until } from "../harness/threads.ts";
+import { newThread, type TestThread } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -93,7 +93,7 @@ test("a server indexes what an earlier one left (interrupts/search.3)", async ()
   const second = await startServerHere({ dataDir: first.dataDir });
   try {
     if (process.env["HOLDPOINT_TEST_STORAGE"] !== "postgres") {
-      await until("the index", () => second.logs.find(({ event }) => event === "search_index_complete"));
+      await second.whenLogged("the index", (logs) => logs.some(({ event }) => event === "search_index_complete"));
     }
     const { body }: { readonly body: readonly Row[] } = await call(second, "POST", "/threads/search", {
       q: "lighthouse",

@@ -10,7 +10,7 @@ import { inTable } from "../harness/channels/table.ts";
 import { askOn, asWho, post, readItem, read, startWorld, type Asked } from "../harness/channels/world.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, ROOT } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { followLog } from "../harness/threads.ts";
 
 const world = await startWorld(join(ROOT, "test", "graphs", "paused", "langgraph-channels.json"));
 after(() => world.close());
@@ -35,7 +35,7 @@ const ask = (): Promise<Asked> =>
 inTable("an answer runs as its question was asked (unused-answers-channels.1)", rows(APPROVE), async (channel, row) => {
   const asked = await ask();
   await channel.send(world, asked, { who: "bob", value: row.value });
-  const log = await until("the thread is idle", async () => {
+  const log = await followLog(world.server, "the thread is idle", async () => {
     const { body } = await read(world, `/threads/${asked.threadId}`);
     if (body["status"] !== "idle") return undefined;
     return (body["values"] as { readonly log: readonly string[] }).log;
@@ -94,7 +94,7 @@ for (const [name, fate] of Object.entries(FATES))
 inTable("an answer that fails is asked again (unused-answers-channels.2)", rows(REJECT), async (channel, row) => {
   const asked = await ask();
   await channel.send(world, asked, { who: "bob", value: row.value });
-  const failed = await until("the question is open again", async () => {
+  const failed = await followLog(world.server, "the question is open again", async () => {
     const item = await readItem(world, asked);
     const { failed_answer: failure } = item as { readonly failed_answer?: { readonly message: string } };
     return item.state === "open" ? failure : undefined;

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, readProblem, type TestThread, until } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, readProblem, type TestThread, followLog } from "../harness/threads.ts";
 
 const server = await startServerHere({
   config: join(ROOT, "test", "graphs", "paused", "langgraph.json"),
@@ -216,7 +216,7 @@ const ENTRIES: readonly { readonly name: string; readonly send: (thread: TestThr
       const cron = { assistant_id: "chat", schedule: "* * * * * *", input: WIZARD };
       const { body } = await call(server, "POST", `/threads/${threadId}/runs/crons`, cron);
       const { cron_id: id } = body as { readonly cron_id: string };
-      await until("the cron has run", async () => {
+      await followLog(server, "the cron has run", async () => {
         const { body: runs } = await call(server, "GET", `/threads/${threadId}/runs`);
         return (runs as readonly { readonly status: string }[]).some(({ status }) => status === "error")
           ? true
@@ -232,7 +232,9 @@ for (const { name, send } of ENTRIES)
     const thread = await newThread(server, "chat");
     const asked = onlyQuestion(await thread.run({ input: { messages: [{ role: "user", content: "hi" }] } }));
     await send(thread);
-    await until("the thread is at rest", async () => ((await thread.get()).status === "busy" ? undefined : true));
+    await followLog(server, "the thread is at rest", async () =>
+      (await thread.get()).status === "busy" ? undefined : true,
+    );
     await checkReads(thread);
     assert.deepEqual(
       (await thread.open()).map(({ id }) => id),

@@ -10,7 +10,7 @@ import { CHANNELS, INPUTS, observeOutcome } from "../harness/channels/channels.t
 import { askOn, asWho, post, read, startWorld, UNLISTED } from "../harness/channels/world.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { followLog } from "../harness/threads.ts";
 
 const world = await startWorld();
 after(() => world.close());
@@ -82,7 +82,7 @@ suite("a cron on a thread that waits (who-answers.2)", PATIENCE, () => {
       const cron = { assistant_id: assistantId, input, schedule: EVERY_SECOND };
       const { body } = await post(world, "ann", `/threads/${threadId}/runs/crons`, cron);
       const due = String(body["next_run_date"]);
-      await until("its tick is over", async () => {
+      await followLog(world.server, "its tick is over", async () => {
         const { body: now } = await read(world, `/runs/crons/${String(body["cron_id"])}`);
         return now["next_run_date"] === due ? undefined : true;
       });

@@ -14,7 +14,7 @@ import { after, before, describe, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { CLIENT_VERSIONS, officialClient, openPage, shows, type Page } from "../harness/protocol/sdk-clients.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
-import { newNotes, newThread, openThread, until } from "../harness/threads.ts";
+import { followLog, newNotes, newThread, openThread } from "../harness/threads.ts";
 
 let server: TestServer;
 const folder = temporaryFolder();
@@ -125,7 +125,7 @@ for (const version of CLIENT_VERSIONS) {
         assert.deepEqual(open.toSorted(), asked.slice(1).toSorted());
         await assert.rejects(second.hook.respondAll({ [asked[0] ?? ""]: "again", [open[0] ?? ""]: "x" }));
         await second.hook.respondAll(Object.fromEntries(open.map((id) => [id, "both"])));
-        const { values } = await until("the end of the run", async () => {
+        const { values } = await followLog(server, "the end of the run", async () => {
           const state = await openThread(server, "parallel", threadId).state();
           return state.next.length === 0 ? state : undefined;
         });

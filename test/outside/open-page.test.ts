@@ -15,7 +15,8 @@ import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { officialClient, openPage, shows, type Page } from "../harness/protocol/sdk-clients.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
-import { openThread } from "../harness/threads.ts";
+import { isEnd, isRunning } from "../harness/protocol/thread-page.ts";
+import { type EventReader, openEvents } from "../harness/thread-protocol.ts";
 
 const folder = temporaryFolder();
 after(() => removeFolder(folder));
@@ -60,20 +61,20 @@ async function openPlace(t: TestContext, env: Env): Promise<Place> {
 class OpenPage {
   readonly version: string;
   private readonly page: Page;
-  private readonly thread: ReturnType<typeof openThread>;
+  private readonly openEvents: () => Promise<EventReader>;
   private readonly gate = newGate();
   private sent = Promise.resolve();
 
-  private constructor(version: string, page: Page, thread: ReturnType<typeof openThread>) {
+  private constructor(version: string, page: Page, open: () => Promise<EventReader>) {
     this.version = version;
     this.page = page;
-    this.thread = thread;
+    this.openEvents = open;
   }
 
   static async load(version: (typeof VERSIONS)[number], { url }: Front): Promise<OpenPage> {
     const threadId = randomUUID();
     const page = await openPage(await officialClient(version), { url, threadId, assistantId: "writer" });
-    return new OpenPage(version, page, openThread({ url }, "writer", threadId));
+    return new OpenPage(version, page, () => openEvents({ url }, threadId, { channels: ["lifecycle"] }));
   }
 
   async sendToHalf(): Promise<void> {
@@ -90,9 +91,12 @@ class OpenPage {
     await shows("the end", () => !this.page.shown().isLoading);
 
     const later = newGate();
+    const events = await this.openEvents();
+    await events.until(isEnd);
     let settled = false;
     const again = this.page.hook.submit(say(later)).finally(() => (settled = true));
-    await this.thread.reaches("busy");
+    await events.until(isRunning);
+    events.close();
     if (this.version === "1.15") assert.equal(settled, false);
     writeFileSync(later, "");
     await again;

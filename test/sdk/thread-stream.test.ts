@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { whenAsked } from "../harness/thread-protocol.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { type Arrivals, createArrivals } from "../harness/arrivals.ts";
 
@@ -71,7 +71,7 @@ test("a question is answered by a page that is loaded anew, after a restart (thr
   const second = page("echo", threadId);
   second.startLifecycleWatcher();
   const later = listEnds(second);
-  const asked = await until("the question", async () => second.interrupts[0]);
+  const asked = await whenAsked(second);
   assert.deepEqual(asked.payload, "sure?");
   await second.respondInput({ namespace: asked.namespace, interrupt_id: asked.interruptId, response: "yes" });
   await later.when("the end", (ends) => ends.includes("completed"));

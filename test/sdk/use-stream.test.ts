@@ -12,7 +12,8 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, until } from "../harness/threads.ts";
+import { followLog, newNotes } from "../harness/threads.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 
 const server = await startServerHere();
 const folder = temporaryFolder();
@@ -34,15 +35,10 @@ function page(assistantId: string, threadId?: string): StreamOrchestrator<State>
 }
 
 /** Resolves when the page shows it. */
-async function shows(orchestrator: StreamOrchestrator<State>, what: string, done: () => boolean): Promise<void> {
-  if (done()) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const unsubscribe = orchestrator.subscribe(() => {
-    if (done()) resolve();
-  });
-  await until(what, async () => (done() ? true : undefined)).finally(unsubscribe);
-  resolve();
-  await promise;
+function shows(orchestrator: StreamOrchestrator<State>, what: string, done: () => boolean): Promise<void> {
+  const changes = createArrivals<null>();
+  const unsubscribe = orchestrator.subscribe(() => changes.add(null));
+  return changes.when(what, done).then(() => unsubscribe());
 }
 
 const ask = (calls: readonly unknown[]): State => ({ messages: [{ type: "human", content: JSON.stringify(calls) }] });
@@ -126,7 +122,7 @@ test("stop() ends the run, and the thread takes the next message (use-stream.4)"
   await chat.stop();
   await sent;
   const threadId = chat.threadId ?? "";
-  await until("the run has ended", async () =>
+  await followLog(server, "the run has ended", async () =>
     (await client.threads.get(threadId)).status === "idle" ? true : undefined,
   );
   assert.equal(notes.count("waited"), 0);

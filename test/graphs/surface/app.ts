@@ -6,6 +6,11 @@ type Env = { readonly Bindings: { readonly auth?: { readonly user: unknown; read
 
 const app = new Hono<Env>();
 const seen = { aborted: 0, cancelled: 0 };
+const over = Promise.withResolvers<void>();
+const note = (what: keyof typeof seen): void => {
+  seen[what]++;
+  if (seen.aborted > 0 && seen.cancelled > 0) over.resolve();
+};
 
 app.use("*", async (context, next) => {
   context.header("x-mine", "yes");
@@ -51,14 +56,18 @@ app.get("/custom/breaks", () => {
   return new Response(ReadableStream.from(bytes(pieces())));
 });
 app.get("/custom/endless", (context) => {
-  context.req.raw.signal.addEventListener("abort", () => (seen.aborted += 1));
+  context.req.raw.signal.addEventListener("abort", () => note("aborted"));
   const source = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode("first\n")),
-    cancel: () => void (seen.cancelled += 1),
+    cancel: () => note("cancelled"),
   });
   return new Response(source);
 });
-app.get("/custom/seen", (context) => context.json(seen));
+/** Replies once the endless reply has ended for the app too. */
+app.get("/custom/seen", async (context) => {
+  await over.promise;
+  return context.json(seen);
+});
 app.get("/custom/redirect", (context) => context.redirect("/custom/hello"));
 app.get("/custom/cors", (context) =>
   context.text("own", 200, { "access-control-allow-origin": "https://own.example" }),

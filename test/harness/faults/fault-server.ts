@@ -196,9 +196,12 @@ export class Bench {
   }
   /** Waits until the thread has no run in progress. @returns its state then */
   async settled(thread: string): Promise<string> {
-    let status = "";
-    await until(`thread ${thread} is not busy`, async () => (status = await this.status(thread)) !== "busy");
-    return status;
+    for (;;) {
+      const status = await this.status(thread);
+      if (status !== "busy") return status;
+      const active = (await this.runs(thread)).find((run) => run.status === "running" || run.status === "pending");
+      if (active !== undefined) await this.call("GET", `/threads/${thread}/runs/${active.run_id}/join`);
+    }
   }
   async questions(thread: string): Promise<readonly Question[]> {
     const { body } = await this.call("GET", `/threads/${thread}/state`);

@@ -3,7 +3,7 @@
 import { createParser } from "eventsource-parser";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseEvent, type ProtocolEvent } from "../thread-protocol.ts";
-import { until } from "../threads.ts";
+import { createArrivals } from "../arrivals.ts";
 
 export interface ThreadPage {
   /** In the order of arrival, each once. */
@@ -37,14 +37,14 @@ export function closePages(): void {
 export function openPage(url: () => string, threadId: string, filter: object): ThreadPage {
   const closed = new AbortController();
   open.add(closed);
-  const seen: ProtocolEvent[] = [];
+  const { list: seen, add, when } = createArrivals<ProtocolEvent>();
   const known = new Set<string>();
   let connects = 0;
   const take = (text: string): void => {
     const event = parseEvent(text);
     if (known.has(event.id)) return;
     known.add(event.id);
-    seen.push(event);
+    add(event);
   };
   const connect = async (): Promise<void> => {
     const response = await fetch(`${url()}/threads/${threadId}/stream/events`, {
@@ -69,7 +69,7 @@ export function openPage(url: () => string, threadId: string, filter: object): T
     seen,
     connects: () => connects,
     shows: (what, fits, from = 0) =>
-      until(what, async () => {
+      when(what, () => {
         const at = seen.findIndex((event, index) => index >= from && fits(event));
         return at < 0 ? undefined : at;
       }),
