@@ -122,7 +122,8 @@ const ROWS: readonly Row[] = [
   {
     act: "cron_updated",
     async work(world) {
-      await world.send("PATCH", `/runs/crons/${recall(world, "cron")}`, { enabled: false });
+      const end_time = "2099-01-01T00:00:00.000Z";
+      await world.send("PATCH", `/runs/crons/${recall(world, "cron")}`, { enabled: false, end_time, input: null });
       return recall(world, "cron");
     },
   },
@@ -340,6 +341,21 @@ for (const storage of ["sqlite", "postgres"] as const)
       assert.deepEqual(created["rules"], { interrupt_review: { approvals: 2 } });
       const [{ value: deleted } = assert.fail()] = await list("action=assistant_deleted");
       assert.deepEqual([deleted["threads"], deleted["version"]], [1, 1]);
+      const [restored, patched] = await list("action=assistant_updated");
+      assert.deepEqual(
+        [patched?.value["rules"], patched?.value["changed"], patched?.value["before"], restored?.value["before"]],
+        [
+          { interrupt_review: { approvals: 3 } },
+          ["metadata"],
+          { version: 1, rules: { interrupt_review: { approvals: 2 } } },
+          { version: 2, rules: { interrupt_review: { approvals: 3 } } },
+        ],
+      );
+      const [{ value: cron } = assert.fail()] = await list("action=cron_updated");
+      assert.deepEqual(
+        [cron["enabled"], cron["end_time"], cron["changed"], cron["before"]],
+        [false, "2099-01-01T00:00:00.000Z", ["end_time", "enabled", "input"], { end_time: null, enabled: true }],
+      );
       const changes = (await list("action=role_changed")).map(({ value: { from, to } }) => [from, to]);
       assert.deepEqual(changes, [
         ["reviewer", null],
@@ -404,6 +420,8 @@ for (const storage of ["sqlite", "postgres"] as const)
         ],
         [before, "***", "2592000000", "***"],
       );
+      const { holdpoint: version } = value["versions"] as Readonly<Record<string, string>>;
+      assert.deepEqual([version, value["policies"]], [(await call(server, "GET", "/info")).body["version"], []]);
       assert.doesNotMatch(JSON.stringify(await list("kind=act")), /key-of-the-admin|canary-4c1f|secret-of-the-test/);
     });
 

@@ -2,6 +2,7 @@
 // Invariants:
 //   - The port opens after the worker has started and the graphs are registered.
 //   - stop() first stops claiming, then delivers results to waiting callers while runs end, then closes the port.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Service, group } from "@holdpoint/base/lifecycle.ts";
 import { type EmbeddedListener, createEmbeddedListener } from "@holdpoint/base/http/server/embedded-listener.ts";
 import { type Loopback, createLoopback } from "@holdpoint/base/http/server/loopback-client.ts";
@@ -80,7 +81,11 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
       opened,
       graphs: part("graphs", async () => {
         await register();
-        await noteStart(context.agent, config.role, AGENT_SETTINGS, config);
+        await noteStart(context.agent, config.role, {
+          settings: describeSettings(AGENT_SETTINGS, config),
+          versions: { holdpoint: ports.versions.holdpoint, langgraph: ports.versions.library },
+          policies: ports.policies.map(({ policyId }) => policyId), // an id changes with its rule
+        });
       }),
     }),
   );
@@ -175,15 +180,18 @@ function formatUrl({ host, port }: { readonly host: string; readonly port: numbe
 
 const VALUE_UNITS_MAX = 500;
 
-/** A start in the audit trail, with the settings that differ from their default. describeConfig masks secrets. */
-async function noteStart<Table extends SettingsTable>(
+/** A start in the audit trail. */
+async function noteStart(
   { storage, clock }: Pick<AgentContext, "storage" | "clock">,
   role: string,
-  table: Table,
-  config: Config<Table>,
+  fields: JsonObject,
 ): Promise<void> {
-  const lines = describeConfig(table, config, {}).filter(({ origin }) => origin !== "default");
-  const settings = Object.fromEntries(lines.map(({ name, value }) => [name, value.slice(0, VALUE_UNITS_MAX)] as const));
-  const act = { action: "server_started", at: clock.now(), subject: role, fields: { settings } } as const;
+  const act = { action: "server_started", at: clock.now(), subject: role, fields } as const;
   await storage.transaction((tx) => tx.audit([buildAct(SERVER, act)]));
+}
+
+/** Those that differ from their default. describeConfig masks secrets. */
+function describeSettings<Table extends SettingsTable>(table: Table, config: Config<Table>): JsonObject {
+  const lines = describeConfig(table, config, {}).filter(({ origin }) => origin !== "default");
+  return Object.fromEntries(lines.map(({ name, value }) => [name, value.slice(0, VALUE_UNITS_MAX)]));
 }

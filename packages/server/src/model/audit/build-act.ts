@@ -1,5 +1,6 @@
 // Act: what somebody, or the server itself, did, as an entry of the audit trail.
 // Invariant: the subject is cut to SUBJECT_UNITS_MAX; callers bound the fields and keep secrets out of them.
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { nameAuthor } from "../audit-author.ts";
 import type { Caller } from "../caller.ts";
@@ -30,3 +31,15 @@ export function buildAct(author: ActAuthor, { action, at, subject, fields }: Act
   const threadId = chooseActTrail(subject);
   return { ...nameAuthor(author, author.via ?? "api"), threadId, at, action, interruptId: null, runId: null, value };
 }
+
+/**
+ * Fields of a change: the members that the call names, and what those of the description were that have other values now.
+ * @param before description of the object before the change
+ */
+export function describeChange(members: readonly string[], before: JsonObject, after: JsonObject): JsonObject {
+  const replaced = Object.entries(before).filter(([name, value]) => !isDeepStrictEqual(value, after[name]));
+  return { ...after, changed: members.map(nameMember), before: Object.fromEntries(replaced) };
+}
+
+/** Its name in the API. */
+const nameMember = (member: string): string => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

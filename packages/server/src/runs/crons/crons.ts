@@ -16,7 +16,7 @@ import type { AgentContext } from "../../context/context.ts";
 import { findAssistant } from "../../threads/assistants/assistants.ts";
 import { type Schedule, nextTick } from "./cron-schedule.ts";
 import { readIntent } from "../../interrupts/run-intent.ts";
-import { type Act, buildAct } from "../../model/audit/build-act.ts";
+import { buildAct, describeChange } from "../../model/audit/build-act.ts";
 import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../../model/model.ts";
 import { builtInAssistantId } from "../../model/built-in-assistant.ts";
 import type { AssistantTx, CronFilter, CronQuery, CronTx, Tx } from "../../ports/ports.ts";
@@ -122,7 +122,10 @@ export async function patchCron(
     const due = moved ? nextTick(after, at) : before.nextAt;
     const nextAt = after.enabled ? due : null;
     await tx.updateCron(cronId, { ...after, nextAt });
-    await tx.audit([buildAct(caller, { action: "cron_updated", at, ...describeCron(after, Object.keys(patch)) })]);
+    const { subject, fields } = describeCron(after);
+    const { payload, ...rest } = patch;
+    const change = describeChange(Object.keys({ ...rest, ...payload }), describeCron(before).fields, fields);
+    await tx.audit([buildAct(caller, { action: "cron_updated", at, subject, fields: change })]);
     return { ...after, nextAt };
   });
   agent.wakeCrons();
@@ -148,11 +151,11 @@ export async function deleteCron(agent: AgentContext, caller: Caller, cronId: st
   });
 }
 
-/** @param changed members that a patch names */
-export function describeCron(cron: Cron, changed?: readonly string[]): Pick<Act, "subject" | "fields"> {
-  const { cronId, assistantId, threadId, schedule, timezone, enabled } = cron;
-  const fields = { assistant_id: assistantId, thread_id: threadId, schedule, timezone, enabled };
-  return { subject: cronId, fields: { ...fields, ...(changed === undefined ? {} : { changed }) } };
+export function describeCron(cron: Cron): { readonly subject: string; readonly fields: JsonObject } {
+  const { cronId, assistantId, threadId, schedule, timezone, enabled, endTime, caller } = cron;
+  const end = endTime === null ? null : new Date(endTime).toISOString();
+  const fields = { assistant_id: assistantId, thread_id: threadId, schedule, timezone, end_time: end, enabled };
+  return { subject: cronId, fields: { ...fields, user_id: caller.user === null ? null : caller.name } };
 }
 
 /** Finds the crons of a page at once, and reads each on demand. */

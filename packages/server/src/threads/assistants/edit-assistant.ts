@@ -15,7 +15,7 @@ import { decisionRules } from "../../model/review/review-rules.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { findAssistant, requireGraph, toVersion } from "./assistants.ts";
 import { checkOnPaused } from "../../interrupts/on-paused.ts";
-import { buildAct } from "../../model/audit/build-act.ts";
+import { buildAct, describeChange } from "../../model/audit/build-act.ts";
 import type { Assistant, AssistantVersion, Caller, Scope } from "../../model/model.ts";
 import { builtInAssistantId, REQUEST_GRAPH } from "../../model/built-in-assistant.ts";
 import type { AssistantTx, AssistantVersionQuery, Tx } from "../../ports/ports.ts";
@@ -97,7 +97,7 @@ export async function patchAssistant(
     const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // edit-assistant.1
     await tx.insertAssistantVersion(toVersion({ ...changed, version }));
     await tx.deleteAssistantVersionsBefore(assistant.assistantId, version - VERSIONS_KEPT + 1);
-    return activate(tx, caller, { ...changed, version }, Object.keys(patch));
+    return activate(tx, caller, { ...changed, version }, { before: assistant, changed: Object.keys(patch) });
   });
 }
 
@@ -119,8 +119,8 @@ export async function setLatestVersion(
     if (!isDeepStrictEqual(decisionRules(stored.metadata), decisionRules(assistant.metadata)))
       requireRight(right, "assistants:administrate", assistant);
     const metadata = stamped(stored.metadata, scope);
-    const { createdAt } = assistant;
-    return activate(tx, caller, { ...stored, metadata, createdAt, updatedAt: agent.clock.now() }, ["version"]);
+    const restored = { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() };
+    return activate(tx, caller, restored, { before: assistant, changed: ["version"] });
   });
 }
 
@@ -155,13 +155,13 @@ async function activate(
   tx: AssistantTx & Pick<Tx, "audit">,
   caller: Caller,
   assistant: Assistant,
-  changed: readonly string[],
+  { before, changed }: { readonly before: Assistant; readonly changed: readonly string[] },
 ): Promise<Assistant> {
   await tx.updateAssistant(assistant.assistantId, assistant);
   const { subject, fields } = describeAssistant(assistant);
   const act = {
     subject,
-    fields: { ...fields, changed },
+    fields: describeChange(changed, describeAssistant(before).fields, fields),
     action: "assistant_updated",
     at: assistant.updatedAt,
   } as const;
