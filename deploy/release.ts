@@ -1,5 +1,5 @@
 // Release: `npm run release` checks that this commit can be released, and makes dist/release/: the packages, the
-// chart, the notes, an SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is
+// chart, the site, the notes, an SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is
 // there.
 // Rules:
 //   - Nothing is published from here.
@@ -7,11 +7,11 @@
 //     be done before the tag.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { PUBLISHED } from "../packages/holdpoint/src/main/published.ts";
-import { CHART_FILE, packChart } from "./pack-chart.ts";
+import { CHART_FILE, packChart, packSite } from "./pack-chart.ts";
 import { findNotes, findSection, releaseFaults, type ReleaseState } from "./release-faults.ts";
 
 const ROOT = dirname(import.meta.dirname);
@@ -51,6 +51,9 @@ if (dryRun || faults.length === 0) {
   for (const folder of ["package", "dist/create-holdpoint", "dist/holdpoint-collector"])
     run("npm", ["pack", "--loglevel=error", "--pack-destination", TARGET], join(ROOT, folder));
   packChart(join(TARGET, `holdpoint-chart-${version}.tgz`));
+  if (existsSync(join(ROOT, "docs/site/node_modules"))) run(process.execPath, ["docs/site/build.ts"]);
+  else run("npm", ["run", "docs:build"]);
+  packSite(join(TARGET, `holdpoint-docs-${version}.tgz`));
   const sbom = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
   writeFileSync(join(TARGET, "sbom.cdx.json"), run("npm", [...sbom, "--loglevel=error"]));
   writeFileSync(join(TARGET, "notes.md"), findNotes(changelog, version) ?? findSection(changelog, "Unreleased"));

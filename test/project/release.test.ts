@@ -65,3 +65,8 @@ test("the release has provenance and two architectures (release.2)", () => {
   assert.match(content, /platforms: linux\/amd64,linux\/arm64/);
   assert.match(content, /id-token: write/);
 });
+
+test("the site is published under the path of its pages (release.2)", () => {
+  const content = readFileSync(join(ROOT, ".github/workflows/docs.yml"), "utf8");
+  assert.match(content, /pages: write[^]*SITE_BASE: "\$\{\{ steps\.pages\.outputs\.base_path \}\}"[^]*deploy-pages@/);
+});

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 const PAGES = join(import.meta.dirname, "..", ".pages");
-const SOURCES = "https://github.com/holdpoint/holdpoint";
+const MANIFEST = join(import.meta.dirname, "../../../packages/holdpoint/package.json");
+const [SOURCES] = JSON.parse(readFileSync(MANIFEST, "utf8")).homepage.split("#");
 const REPOSITORY = `${SOURCES}/blob/main`;
 /** Subject → its pages, in the order in which people read them. */
 const SUBJECTS = {
@@ -107,6 +108,7 @@ const LOOK = `
 export default {
   title: "Holdpoint",
   description: "Durable human-in-the-loop for LangGraph.js",
+  base: `${process.env.SITE_BASE ?? ""}/`, // the path of GitHub Pages, such as /holdpoint
   srcDir: ".pages",
   cleanUrls: true,
   markdown: { html: false, config: outside }, // `<name>` is text
