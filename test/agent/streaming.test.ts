@@ -40,7 +40,8 @@ const joinEventNames = (events: readonly WireEvent[]): string =>
     .join(" ")
     .replaceAll(/[0-9a-f-]{36}/g, "ID");
 
-const QUIET: Record<string, string> = {
+/** Every mode that the official client declares: `debug`, `events` and `tools` have tests of their own. */
+const QUIET: Record<Exclude<StreamMode, "debug" | "events" | "tools">, string> = {
   values: "values values",
   updates: "updates updates updates",
   custom: "custom custom custom",
@@ -48,6 +49,7 @@ const QUIET: Record<string, string> = {
   "messages-tuple": "messages messages messages",
   messages: "messages/metadata messages/partial messages/partial messages/partial messages/complete",
   checkpoints: "checkpoints checkpoints checkpoints checkpoints checkpoints",
+  lifecycle: "lifecycle|inner:ID lifecycle|inner:ID",
 };
 
 suite("modes (streaming.1)", PATIENCE, () => {
@@ -85,6 +87,28 @@ suite("modes (streaming.1)", PATIENCE, () => {
       "metadata values custom updates updates values values|inner:ID custom|inner:ID updates|inner:ID values|inner:ID updates values",
     );
   });
+
+  const CALL = { id: "one", name: "task", args: { description: "dig", subagent_type: "helper" } };
+  for (const [graph, input, ends, rest] of [
+    ["tooled", { calls: [CALL] }, { event: "completed" }, { tool_call_id: "one" }],
+    ["teller", { ask: true }, { event: "interrupted" }, {}],
+    ["fails_below", {}, { event: "failed", error: { error: "TypeError", message: "broken below" } }, {}],
+  ] as const)
+    test(`lifecycle: a graph of ${graph} starts, and ends with ${JSON.stringify(ends)}`, async () => {
+      const { path } = await newThread(server, graph);
+      const stream_mode = ["lifecycle", "updates", "custom"];
+      const body = { assistant_id: graph, input, stream_mode };
+      const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
+      const below = events.filter(({ event }) => event.includes("|"));
+      const namespace = below[0]?.event.split("|").slice(1);
+      assert.deepEqual(
+        below.map(({ event, data }) => [event, data]),
+        [{ event: "started" }, ends].map((one) => [
+          `lifecycle|${namespace?.join("|")}`,
+          { ...one, namespace, ...rest },
+        ]),
+      );
+    });
 
   test("messages/complete follows its values, with any other modes", async () => {
     for (const stream_mode of [

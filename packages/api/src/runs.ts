@@ -69,6 +69,7 @@ export const streamMode = z.enum([
   "debug",
   "custom",
   "tools",
+  "lifecycle",
 ]);
 
 /** Unknown members are ignored: clients of the library send their own, such as `lg_name`. */

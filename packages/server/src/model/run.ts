@@ -70,7 +70,8 @@ export type StreamMode =
   | "checkpoints"
   | "debug"
   | "custom"
-  | "tools";
+  | "tools"
+  | "lifecycle";
 
 /** Events that a reader of the run receives. */
 export interface StreamRequest {

@@ -108,9 +108,10 @@ async function afterPass(attempt: OpenAttempt, paused: boolean): Promise<GraphOu
   if (askedAgain) return "answer again";
   if (questions.length > 0) return { kind: "question", values, interrupts: questions };
   const next = paused ? (await savedState(attempt)).next : [];
-  attempt.events.ended("completed");
   // A breakpoint after the last node stops nothing: there the run has ended.
-  return next.length > 0 ? { kind: "breakpoint", values, next } : { kind: "done", values };
+  const stops = next.length > 0;
+  attempt.events.ended(stops ? "paused" : "completed");
+  return stops ? { kind: "breakpoint", values, next } : { kind: "done", values };
 }
 
 function answerNotUsed(): GraphOutcome {

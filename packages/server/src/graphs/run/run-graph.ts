@@ -73,11 +73,15 @@ async function ended(attempt: OpenAttempt, values: unknown): Promise<GraphOutcom
 
 function toFailure(attempt: Attempt, error: unknown, inputRefused: boolean): GraphOutcome {
   const { cause, signal, run, context } = attempt;
-  attempt.events?.ended(signal.aborted ? "interrupted" : "failed");
-  if (signal.aborted) return { kind: "aborted" };
+  if (signal.aborted) {
+    attempt.events?.ended("interrupted");
+    return { kind: "aborted" };
+  }
+  const failure = runError(cause ?? error, run, context.folder);
+  attempt.events?.ended("failed", failure);
   return {
     kind: "failed",
-    error: runError(cause ?? error, run, context.folder),
+    error: failure,
     storageFailed: isStorageFailure(cause ?? error),
     answerRefused: isInterruptMoved(cause) || (cause === undefined && isRefusedAnswer(error)),
     inputRefused,

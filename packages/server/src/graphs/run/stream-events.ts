@@ -4,15 +4,19 @@
 //   - Interrupts appear with the server's ids. Interrupts of earlier runs do not appear again.
 //   - An event becomes text at once: later changes by a node are not in it.
 //   - `messages/complete` follows the `values` it comes from, as in the reference.
-import type { StreamMode, StreamRequest } from "../../model/model.ts";
+//   - With the mode `lifecycle` LangGraph streams subgraphs. Whoever has not asked for their other events sees what LangGraph
+//     streams without them: no event, but custom events of theirs among the root's.
+import type { ErrorInfo, StreamMode, StreamRequest } from "../../model/model.ts";
 import type { HeldEvent, RunSink } from "../../ports/ports.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { type Chunk, isPause } from "../langgraph/stream-chunk.ts";
+import { createLifecycleEvents } from "./lifecycle-events.ts";
 import { type MessageEvents, createMessageEvents } from "./message-events.ts";
 import { createExtensions } from "./protocol/extension-channels.ts";
+import type { GraphEnd } from "./protocol/child-lifecycle.ts";
 import { createProtocolEvents } from "./protocol/protocol-events.ts";
 import {
   type DebugChunk,
@@ -31,8 +35,8 @@ export interface StreamEvents {
   held(): readonly HeldEvent[];
   /** The graph paused or ended by itself: the last output of its stream transformers. */
   closing(): Promise<void>;
-  /** The graph ended without a pause. */
-  ended(how: "completed" | "failed" | "interrupted"): void;
+  /** The graph ended, and asks nothing. */
+  ended(how: GraphEnd, error?: ErrorInfo): void;
 }
 
 interface EventStream {
@@ -62,13 +66,18 @@ export function createStreamEvents(
   const holdLine = (name: string, json: Json): void => holdJson(stream, name, json);
   const protocolOutput = { emit, hold: holdLine, now: Date.now };
   const protocol = request.protocol === true ? createProtocolEvents(codec, protocolOutput) : null;
+  const output = { send: (name: string, json: Json) => emit({ name, data: JSON.stringify(json) }), hold: holdLine };
+  const lifecycle = stream.asked.has("lifecycle") ? createLifecycleEvents(output) : null;
+  const foldsSubgraphs = lifecycle !== null && !request.subgraphs;
   const extensions = protocol === null ? null : createExtensions(transformers, library.langgraph, protocol.extension);
   return {
     chunk(chunk) {
       extensions?.chunk(chunk);
       protocol?.chunk(chunk);
+      lifecycle?.chunk(chunk);
+      const shown = foldsSubgraphs ? atRoot(chunk) : chunk;
       const isRootState = chunk.mode === "values" && chunk.ns.length === 0;
-      if (protocol === null || isRootState) takeChunk(stream, messages, chunk); // REST readers of the protocol see its states
+      if (shown !== null && (protocol === null || isRootState)) takeChunk(stream, messages, shown); // REST readers of the protocol see its states
     },
     raw(event) {
       if (event.tags?.includes("langsmith:hidden") === true) return;
@@ -82,8 +91,17 @@ export function createStreamEvents(
     async closing() {
       await extensions?.ended();
     },
-    ended: (how) => protocol?.ended(how),
+    ended(how, error) {
+      protocol?.ended(how);
+      lifecycle?.ended(how, error ?? null);
+    },
   };
+}
+
+/** The chunk as LangGraph streams it without subgraphs; null for one that it does not stream. */
+function atRoot(chunk: Chunk): Chunk | null {
+  if (chunk.ns.length === 0) return chunk;
+  return chunk.mode === "custom" ? { ...chunk, ns: [] } : null;
 }
 
 function takeChunk(stream: EventStream, messages: MessageEvents, { ns, mode, payload }: Chunk): void {

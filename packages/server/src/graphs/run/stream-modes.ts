@@ -24,10 +24,11 @@ export function choosePlan(request: StreamRequest): StreamPlan {
   const modes = new Set<string>(["values"]);
   for (const mode of request.modes) {
     if (mode === "messages" || mode === "messages-tuple") modes.add("messages");
+    else if (mode === "lifecycle") modes.add("tasks");
     else if (mode !== "events") modes.add(mode);
   }
   const raw = request.modes.includes("events");
-  const { subgraphs } = request;
+  const subgraphs = request.subgraphs || request.modes.includes("lifecycle");
   return { libraryModes: modes.size === 1 && !raw && !subgraphs ? "values" : [...modes], subgraphs, raw, v3: false };
 }
 

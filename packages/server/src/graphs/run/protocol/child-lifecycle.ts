@@ -5,7 +5,8 @@
 //   - It ends with the task that it belongs to, after the namespaces below it; a task that pauses interrupts it.
 
 export type Namespace = readonly string[];
-export type ChildEnd = "completed" | "failed" | "interrupted";
+/** `paused`: interrupted, by a pause that is not stored yet. */
+export type GraphEnd = "completed" | "failed" | "interrupted" | "paused";
 
 export interface ChildLifecycle {
   /** @returns namespaces that begin with a chunk of this one, outermost first. */

@@ -9,7 +9,7 @@ import type { RunEvent } from "../../../ports/ports.ts";
 import { PROTOCOL_PREFIX, type ProtocolMethod } from "../../../model/protocol-lines.ts";
 import { type Json, type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
-import { type ChildEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
+import { type GraphEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
 import { type Chunk, isPause } from "../../langgraph/stream-chunk.ts";
 import { createStateLines } from "./state-lines.ts";
 import { createTaskCauses } from "./task-causes.ts";
@@ -19,8 +19,8 @@ export interface ProtocolEvents {
   chunk(chunk: Chunk): void;
   /** The output of a stream transformer of the graph. */
   readonly extension: (ns: Namespace, name: string, payload: unknown) => void;
-  /** The graph ended without a pause: its open namespaces end with it. */
-  ended(how: ChildEnd): void;
+  /** The graph ended: its open namespaces end with it. */
+  ended(how: GraphEnd): void;
 }
 
 export interface ProtocolOutput {
@@ -49,6 +49,10 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   const states = createStateLines(emit);
   const send = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
     emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) });
+  const childEnded = (ns: Namespace, how: GraphEnd): void => {
+    if (how !== "paused") return send("lifecycle", ns, lifecycle(ns, how, null));
+    hold(`${PROTOCOL_PREFIX}lifecycle`, line(ns, lifecycle(ns, "interrupted", null)));
+  };
   const taskStart = (ns: Namespace, task: TaskChunk): void => {
     causes.started(ns, task);
     send("tasks", ns, bounded(codec.toClientJson(toTaskStart(task)) as JsonObject, ["input"]));
@@ -59,14 +63,12 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
     const { metadata: _metadata, state: _state, ...shown } = task;
     const data = bounded(codec.toClientJson(shown) as JsonObject, ["result"]);
     if (task.interrupts !== undefined && task.interrupts.length > 0) {
-      for (const child of namespaces)
-        hold(`${PROTOCOL_PREFIX}lifecycle`, line(child, lifecycle(child, "interrupted", null)));
+      for (const child of namespaces) childEnded(child, "paused");
       hold(`${PROTOCOL_PREFIX}tasks`, line(ns, data));
       return;
     }
-    const failed = task.error !== undefined && task.error !== null;
     send("tasks", ns, data);
-    for (const child of namespaces) send("lifecycle", child, lifecycle(child, failed ? "failed" : "completed", null));
+    for (const child of namespaces) childEnded(child, (task.error ?? null) === null ? "completed" : "failed");
   };
 
   const take = ({ ns, mode, payload }: Chunk): void => {
@@ -115,7 +117,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
     },
     ended(how) {
       states.flush();
-      for (const child of children.left()) send("lifecycle", child, lifecycle(child, how, null));
+      for (const child of children.left()) childEnded(child, how);
     },
   };
 }
