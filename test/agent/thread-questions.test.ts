@@ -196,6 +196,7 @@ test("refusals of answers (thread-questions.4)", PATIENCE, async () => {
     ["no_such_interrupt", "interrupt_stale", "not_pending"],
   );
   assert.deepEqual(new Set(again["pending_ids"] as readonly string[]), new Set(others));
+  thread.reader.close();
 
   const idle = randomUUID();
   await send(idle, "run.start", { assistant_id: "teller", input: {} });
@@ -211,8 +212,26 @@ test("refusals of answers (thread-questions.4)", PATIENCE, async () => {
   assert.deepEqual([nowhere.status, nowhere.body["code"]], [404, "thread_not_found"]);
   for (const method of ["input.inject", "subscription.reconnect", "subscription.unsubscribe"])
     assert.equal((await send(idle, method, {})).error, "not_supported");
-  thread.reader.close();
 });
+
+test(
+  "input that names questions is their answer, and refused when it is late (thread-questions.4)",
+  PATIENCE,
+  async () => {
+    const thread = await paused("echo");
+    const [id = ""] = thread.ids;
+    const start = () => send(thread.threadId, "run.start", { assistant_id: "echo", input: { [id]: "yes" } });
+    const [first, second] = await Promise.all([start(), start()]); // two pages
+    const [refused, ...more] = [first, second].filter(({ error }) => error !== undefined);
+    assert.match(String(refused?.["code"]), /^(thread_busy|interrupt_stale)$/);
+    assert.deepEqual(more, []);
+    await thread.reader.until(isRunEnd((refused === first ? second : first).result["run_id"]));
+    assert.equal((await start())["code"], "interrupt_stale", "on an idle thread too");
+    const { body } = await call(server, "GET", `/threads/${thread.threadId}/runs`);
+    assert.equal((body as readonly unknown[]).length, 2);
+    thread.reader.close();
+  },
+);
 
 test("a node that asks again makes a new question (thread-questions.5)", PATIENCE, async () => {
   const thread = await paused("loop");

@@ -1,9 +1,10 @@
 // Run commands: run.start, input.respond and state.fork, by the same path as the REST calls that start and resume runs.
 // Invariants:
 //   - An answer counts by the id of its question alone; all answers of a command are taken, or none.
-//   - Input on a paused thread is an answer only when its keys are ids of questions; a closed one is stale. Anything
-//     else is new input and gives the questions up: a chat message must not become a decision. A server can be set to
-//     take any input as the answer of the only open question, but not an input for an older checkpoint.
+//   - Input is an answer only when its keys are ids of questions of the thread, whatever the thread does: a late answer is
+//     refused, and no new input. Anything else is new input and gives the questions up: a chat message must not become a
+//     decision. A server can be set to take any input as the answer of the only open question, but not an input for an
+//     older checkpoint.
 //   - The same answers of the same caller again are the success of the first time.
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
@@ -13,6 +14,7 @@ import { type Json, type JsonObject, isJsonObject } from "@holdpoint/base/json/j
 import type { AgentContext } from "../context/context.ts";
 import { inTurn } from "./answer-turn.ts";
 import type { Caller, Interrupt } from "../model/model.ts";
+import { isAnswerMap } from "../interrupts/run-intent.ts";
 import { startRun } from "../runs/accept/start-run.ts";
 import { threadNotFound } from "../threads/find-thread.ts";
 import { type CommandCall, type CommandResult, protocolRunCall, readableThread, threadWithin } from "./command-call.ts";
@@ -86,7 +88,9 @@ export async function startCommand(agent: AgentContext, call: CommandCall): Prom
   const input = params.input ?? null;
   const given = await answersIn(agent, call.threadId, input);
   if (given === null) return startWith(agent, call, { ...body, input });
-  return startWith(agent, call, { ...body, assistant_id: given.assistantId, command: { resume: given.answers } });
+  const { assistantId, answers } = given;
+  const answer = () => startWith(agent, call, { ...body, assistant_id: assistantId, command: { resume: answers } });
+  return inTurn(agent, { threadId: call.threadId, interruptIds: Object.keys(answers) }, answer);
 }
 
 /** Hooks name the thread and the checkpoint in `configurable`. */
@@ -110,15 +114,12 @@ interface GivenAnswers {
 
 /** @returns null when the input is new input */
 async function answersIn(agent: AgentContext, threadId: string, input: Json): Promise<GivenAnswers | null> {
-  const keys = isJsonObject(input) ? Object.keys(input) : [];
-  if (!isJsonObject(input) || keys.length === 0) return null;
-  const known = await agent.storage.read(async (tx) => {
-    const thread = await tx.thread(threadId);
-    return thread?.status === "interrupted" ? tx.interrupts(threadId, null) : [];
-  });
-  const isQuestion = (key: string): boolean => known.some(({ interruptId }) => interruptId === key); // a closed one is stale
-  const first = known.find(({ state }) => state === "open");
-  return first !== undefined && keys.every(isQuestion) ? { answers: input, assistantId: first.assistantId } : null;
+  if (!isAnswerMap(input)) return null;
+  const known = await agent.storage.read((tx) => tx.interrupts(threadId, null));
+  const named = known.filter(({ interruptId }) => Object.hasOwn(input, interruptId));
+  const asker = known.find(({ state }) => state === "open") ?? named[0];
+  const isAnswer = asker !== undefined && named.length === Object.keys(input).length;
+  return isAnswer ? { answers: input, assistantId: asker.assistantId } : null;
 }
 
 async function startWith(
