@@ -211,6 +211,16 @@ const ENTRIES: readonly (readonly [version: string, entry: string, check: () => 
     },
   ],
   [
+    "0.13.0",
+    "an assistant names the media types of its A2A card",
+    async () => {
+      const a2a = { input_modes: ["text/plain", "application/pdf"], output_modes: ["application/pdf"] };
+      const { assistant_id: id } = await send("POST", "/assistants", { graph_id: "steps", metadata: { a2a } });
+      const card = await send("GET", `/.well-known/agent-card.json?assistant_id=${String(id)}`);
+      assert.deepEqual([card["defaultInputModes"], card["defaultOutputModes"]], Object.values(a2a));
+    },
+  ],
+  [
     "0.15.0",
     "a state with the text of an interrupt is no interrupt",
     async () => {
@@ -227,6 +237,19 @@ const ENTRIES: readonly (readonly [version: string, entry: string, check: () => 
       for (const namespace of [["a", ""], ["a.b"], []]) {
         const body = { namespace, key: "k", value: {} };
         assert.deepEqual(await refuses("PUT", "/store/items", body), [422, "store_namespace_invalid"]);
+      }
+    },
+  ],
+  [
+    "0.16.0",
+    "an interrupt carries the schema of its answer",
+    async () => {
+      const id = await makeThread();
+      const shown = await send("POST", `/threads/${id}/runs/wait`, { assistant_id: "schema", input: {} });
+      const { interrupts } = await send("GET", `/threads/${id}`);
+      for (const one of [shown["__interrupt__"], Object.values(interrupts as Body).flat()]) {
+        const [open] = one as readonly Body[];
+        assert.equal(typeof open?.["response_schema"], "object");
       }
     },
   ],

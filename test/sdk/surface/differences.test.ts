@@ -4,6 +4,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, suite, test } from "node:test";
+import { readEvents } from "../../harness/events.ts";
 import { PATIENCE } from "../../harness/patience.ts";
 import { startServerHere } from "../../harness/server-here.ts";
 import { removeFolder } from "../../harness/server.ts";
@@ -94,6 +95,18 @@ const DIFFERENCES: readonly Difference[] = [
       await assert.rejects(client.runs.create(id, "slow", { multitaskStrategy: "reject" }), /409.*thread_busy/s);
       await client.runs.cancel(id, first.run_id, true);
       await client.runs.join(id, second.run_id);
+    },
+  },
+  {
+    subject: "a call of a `RemoteGraph` on a thread where a call beside it has asked",
+    reference: "422: the thread is busy",
+    here: "waits for the answer, and its stream says so with an event [`waiting`](../reference/agent-server.md#streams): `thread_paused` in a graph that is served here; in a program of its own the `RemoteGraph` skips the event, so give parallel calls threads of their own",
+    check: async () => {
+      const { id } = await paused();
+      const body = { assistant_id: "echo", input: {}, on_paused: "enqueue" };
+      const stream = await readEvents(server, `/threads/${id}/runs/stream`, { body });
+      assert.equal((await stream.next())?.event, "waiting");
+      stream.leave();
     },
   },
   {
@@ -228,6 +241,37 @@ const DIFFERENCES: readonly Difference[] = [
       assert.equal("langsmith_session_name" in run, false);
       const { flags } = (await (await fetch(`${server.url}/info`)).json()) as { flags: Record<string, unknown> };
       assert.equal(flags["langsmith"], false);
+    },
+  },
+  {
+    subject: "history of A2A tasks (`historyScope`, `LangGraph-A2A-History-Scope`)",
+    reference: "that of the whole context, or with `task` that of the task; at most 10 messages",
+    here: "always that of the task, with `historyLength` its newest messages",
+    check: async () => {
+      const contextId = await newThread();
+      const send = async (visited: string): Promise<string> => {
+        const data = { visited: [visited] };
+        const message = { messageId: crypto.randomUUID(), contextId, role: "ROLE_USER", parts: [{ data }] };
+        const params = { message, configuration: { historyScope: "context" } };
+        const { body } = await postTo("/a2a/steps", { jsonrpc: "2.0", id: 1, method: "SendMessage", params });
+        return JSON.stringify((body["result"] as { readonly task: { readonly history: unknown } }).task.history);
+      };
+      assert.match(await send("first"), /first/);
+      assert.match(await send("second"), /^(?!.*first).*second/);
+    },
+  },
+  {
+    subject: "results of tools in A2A replies",
+    reference: "a data part for each, or those that `A2A_ALLOWED_TOOL_CALL_RESULTS` names",
+    here: "none: the artifact has the answer of the agent and the values; the variable is a warning at the start",
+    check: async () => {
+      const data = { calls: [{ id: "one", name: "search", args: { text: "ham" } }] };
+      const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data }] };
+      const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
+      const { body } = await postTo("/a2a/tooled", call);
+      const text = JSON.stringify(body["result"]);
+      assert.ok(text.includes("TASK_STATE_COMPLETED") && text.includes('"done"'), text);
+      assert.ok(!text.includes("found ham"), text);
     },
   },
   {

@@ -23,6 +23,7 @@ export interface Assistant {
   readonly name: string;
   readonly description: string | null;
   readonly version: number;
+  readonly metadata: JsonObject;
 }
 
 /** Its data parts are described in docs/how-to/a2a.md. */
@@ -57,11 +58,19 @@ export function agentCard(source: CardSource, name: string, assistant: Assistant
       extensions: [QUESTIONS],
     },
     ...buildSecurity(source.authentication, source.securitySchemes),
-    defaultInputModes: INPUT_MODES,
-    defaultOutputModes: MODES,
+    defaultInputModes: readModes(assistant, "input_modes") ?? INPUT_MODES,
+    defaultOutputModes: readModes(assistant, "output_modes") ?? MODES,
     skills: [buildSkill(title, description, assistant)],
     signatures: [],
   };
+}
+
+/** Media types that the assistant names in `metadata.a2a`. They only inform: the agent takes others too. */
+function readModes(assistant: Assistant | null, name: "input_modes" | "output_modes"): string[] | null {
+  const a2a = assistant?.metadata["a2a"];
+  const given = isJsonObject(a2a) ? a2a[name] : undefined;
+  const modes = Array.isArray(given) ? given.filter((mode) => typeof mode === "string") : [];
+  return modes.length === 0 ? null : modes;
 }
 
 function buildInterface({ publicUrl }: CardSource, name: string): AgentInterface {

@@ -20,6 +20,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   docker_compose_file: "add the services to deploy/compose.yaml (docs/how-to/deploy.md)",
   api_version: 'it names an image of another server: the version of this one is that of "holdpoint" in package.json',
   node_loader: "this server compiles TypeScript and JSX itself, as tsconfig.json says",
+  priority: "it names a Python function: here answers start first, and then each caller has its turn",
   python_version: PYTHON,
   pip_config_file: PYTHON,
   pip_installer: PYTHON,

@@ -56,6 +56,7 @@ const REMARKS: readonly (readonly [key: string, remark: RegExp | null])[] = [
   ["_INTERNAL_docker_tag", /Dockerfile/],
   ["docker_compose_file", /compose\.yaml/],
   ["api_version", /"holdpoint" in package\.json/],
+  ["priority", /each caller has its turn/],
   ["node_loader", /compiles TypeScript/],
   ["python_version", /Python/],
   ["pip_config_file", /Python/],
