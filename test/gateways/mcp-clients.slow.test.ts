@@ -3,7 +3,7 @@
 //   clients.2. A page may read the session id and the challenge.
 //   clients.3. A call that asks for progress is never silent for long, in a long step and while a person thinks.
 //   clients.4. A result above the limit is a link.
-//   clients.5. Addresses with a slash at the end, and the address of the card below the agent, are served.
+//   clients.5. Addresses with a slash at the end, and both other addresses of the card, are served.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -196,7 +196,7 @@ suite("what clients need", PATIENCE, () => {
     assert.ok(!large.includes("node_c"));
   });
 
-  test("addresses with a slash at the end, and the card below the agent (clients.5)", async () => {
+  test("addresses with a slash at the end, and the other addresses of the card (clients.5)", async () => {
     const client = new Client({ name: "test", version: "1" }, { capabilities: {} });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp/`)));
     assert.ok((await client.listTools()).tools.length > 0);
@@ -204,7 +204,9 @@ suite("what clients need", PATIENCE, () => {
     const body = { jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } };
     const reply = async (path: string) => (await call(server, "POST", path, body)).body;
     assert.deepEqual(await reply("/a2a/steps/"), await reply("/a2a/steps"));
-    const { status, body: card } = await call(server, "GET", "/a2a/steps/.well-known/agent-card.json");
-    assert.deepEqual([status, (card as { readonly name: string }).name], [200, "steps"]);
+    for (const path of ["/a2a/steps/.well-known/agent-card.json", "/.well-known/agent.json?assistant_id=steps"]) {
+      const { status, body: card } = await call(server, "GET", path);
+      assert.deepEqual([status, (card as { readonly name: string }).name], [200, "steps"]);
+    }
   });
 });

@@ -32,6 +32,8 @@ export interface A2aOptions {
 }
 
 const CARD = "/.well-known/agent-card.json";
+/** Where older clients look. */
+const OLDER_CARD = "/.well-known/agent.json";
 
 export function a2aRoutes(options: A2aOptions): readonly HttpRoute[] {
   let endpoint: Promise<Endpoint> | null = null;
@@ -71,8 +73,10 @@ export function a2aRoutes(options: A2aOptions): readonly HttpRoute[] {
   return [
     { method: "post", path: "/a2a/{assistant_id}", guarded: true, handle: post },
     { method: "post", path: "/a2a/{assistant_id}/", guarded: true, handle: post },
-    { method: "get", path: CARD, handle: card },
-    { method: "get", path: `/a2a/{assistant_id}${CARD}`, handle: card },
+    ...[CARD, OLDER_CARD].flatMap((path) => [
+      { method: "get" as const, path, handle: card },
+      { method: "get" as const, path: `/a2a/{assistant_id}${path}`, handle: card },
+    ]),
   ];
 }
 
