@@ -104,8 +104,12 @@ suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
     await thread.run({ input: START });
     const before = await thread.picture();
     for (const body of [{ checkpoint_id: NO_CHECKPOINT }, { checkpoint: { checkpoint_id: NO_CHECKPOINT } }]) {
-      const refused = await thread.wait({ input: null, ...body });
-      assert.deepEqual([refused.status, readProblem(refused).code], [404, "checkpoint_not_found"]);
+      const edit = { values: { visited: ["edited"] }, as_node: "node_a", ...body };
+      for (const refused of [
+        await thread.wait({ input: null, ...body }),
+        await call(server, "POST", `${thread.path}/state`, edit),
+      ])
+        assert.deepEqual([refused.status, readProblem(refused).code], [404, "checkpoint_not_found"]);
     }
     assert.deepEqual(await thread.picture(), before);
   });

@@ -243,6 +243,7 @@ export const updateState = operation("updateState", "post", "/threads/{thread_id
     "thread_not_found",
     "thread_busy",
     "thread_without_graph",
+    "checkpoint_not_found",
     "state_update_invalid",
     "node_unknown",
     "control_value_refused",

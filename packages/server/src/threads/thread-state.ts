@@ -119,14 +119,26 @@ export interface StateEdit extends StateUpdate {
   readonly right: Right | undefined;
 }
 
-/** @throws {ApiError} `forbidden`, `thread_busy`, `thread_without_graph`, `state_update_invalid`, `node_unknown` */
+/** @throws {ApiError} `checkpoint_not_found`: the library would edit an empty state in its place */
+async function lookUpAt(agent: AgentContext, threadId: string, { ns, checkpointId }: StateEdit): Promise<Known> {
+  const known = await lookUp(agent, threadId);
+  if (checkpointId === null) return known;
+  if ((await agent.storage.read((tx) => tx.checkpoint(threadId, ns, checkpointId))) === null)
+    throw noCheckpoint(checkpointId);
+  return known;
+}
+
+/**
+ * @throws {ApiError} `forbidden`, `thread_busy`, `thread_without_graph`, `checkpoint_not_found`, `state_update_invalid`,
+ *   `node_unknown`
+ */
 export async function editState(
   agent: AgentContext,
   caller: Caller,
   threadId: string,
   edit: StateEdit,
 ): Promise<StateCheckpoint> {
-  const { thread, graphId } = await lookUp(agent, threadId);
+  const { thread, graphId } = await lookUpAt(agent, threadId, edit);
   refuseBusy(thread);
   if (graphId === null) {
     throw new ApiError("thread_without_graph", "Run the thread first, or create it with metadata.graph_id.");
