@@ -31,6 +31,9 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ["text", { kind: "text", text: "Hi" }, { role: "assistant", content: "Hi" }],
   ["text", { block_type: "text", text: "Hi" }, { role: "assistant", content: "Hi" }],
   ["text", { type: "text-plain", text: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { type: "TEXT", text: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { $type: "text", text: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { part_kind: "text", content: "Hi" }, { role: "assistant", content: "Hi" }],
   ["text", { type: "text", content: { text: { value: "Hi" } } }, { role: "assistant", content: "Hi" }],
   [
     "text",
@@ -91,6 +94,13 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
     { ...(calls() as JsonObject), tool_calls: [{ ...CALL, original_type: "hosted_tool_call" }] },
   ],
   ["tool call", { tool_call: { id: "c1", tool_name: "weather", arguments: ARGS } }, calls()],
+  ["tool call", { $type: "functionCall", callId: "c1", name: "weather", arguments: ARGS }, calls()],
+  ["tool call", { part_kind: "tool-call", tool_call_id: "c1", tool_name: "weather", args: ARGS }, calls()],
+  [
+    "tool call",
+    { type: "server_tool_call", id: "c1", name: "weather", server_tool_call: ARGS },
+    { ...(calls() as JsonObject), tool_calls: [{ ...CALL, original_type: "server_tool_call" }] },
+  ],
   [
     "tool call",
     { type: "web_search_call", id: "c1", status: "completed", action: { query: "q" } },
@@ -108,6 +118,39 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
     },
   ],
   ["tool result", { type: "computer_call_output", call_id: "c1", output: "12 degrees" }, result()],
+  ["tool result", { type: "function_result", call_id: "c1", result: "12 degrees" }, result()],
+  ["tool result", { $type: "functionResult", callId: "c1", result: "12 degrees" }, result()],
+  ["tool result", { type: "server_tool_result", tool_call_id: "c1", output: "12 degrees" }, result()],
+  ["tool result", { type: "server_tool_call_response", id: "c1", server_tool_call_response: "12 degrees" }, result()],
+  [
+    "tool result",
+    { type: "tool-error", toolCallId: "c1", toolName: "weather", error: "12 degrees" },
+    result({ name: "weather", status: "error" }),
+  ],
+  [
+    "tool result",
+    { type: "toolResult", toolUseId: "c1", content: [{ type: "json", json: ARGS }] },
+    result({ content: JSON.stringify(ARGS) }),
+  ],
+  [
+    "tool result",
+    {
+      type: "tool-result",
+      toolCallId: "c1",
+      output: { type: "json", value: { content: [{ type: "text", text: "12 degrees" }], isError: true } },
+    },
+    result({ status: "error" }),
+  ],
+  [
+    "tool result",
+    { toolResult: { toolUseId: "c1", content: [{ json: ARGS }] } },
+    result({ content: JSON.stringify(ARGS) }),
+  ],
+  [
+    "tool result",
+    { type: "tool_call_response", id: "c1", response: { content: [{ type: "text", text: "12 degrees" }] } },
+    result(),
+  ],
   ["tool result", { type: "toolResult", toolUseId: "c1", content: [{ text: "12 degrees" }] }, result()],
   ["tool result", { toolResult: { toolUseId: "c1", content: [{ text: "12 degrees" }] } }, result()],
   ["tool result", { type: "tool_result", tool_use_id: "c1", content: "12 degrees" }, result()],
@@ -152,6 +195,13 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
     says({ type: "file", source_type: "text", text: "abcd", mime_type: "text/plain" }),
   ],
   ["media", { kind: "image-url", url: URL }, image(URL)],
+  [
+    "media",
+    { type: "file", mediaType: "image/png", data: { type: "url", url: URL } },
+    image(URL, { mime_type: "image/png" }),
+  ],
+  ["media", { type: "image-data", mediaType: "image/png", data: "iVBORw==" }, image(PNG)],
+  ["media", { type: "file-url", mediaType: "image/png", url: URL }, image(URL, { mime_type: "image/png" })],
   ["media", { kind: "binary", media_type: "image/png", binary_content: "iVBORw==" }, image(PNG)],
   ["media", { block_type: "image", image: "iVBORw==", image_mimetype: "image/png" }, image(PNG)],
   ["media", { type: "image_content", image: URL }, image(URL)],
@@ -198,6 +248,62 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
     CHAT,
   ],
   ["", TALK.map((one) => JSON.stringify(one)), TALK],
+  ["", [JSON.stringify(ANSWER), JSON.stringify({ role: "user", content: "Thank you" }).slice(0, -6)], [ANSWER]],
+  [
+    "",
+    [
+      { type: "SYSTEM", text: "Be kind." },
+      { type: "USER", contents: [{ type: "TEXT", text: "Hi" }] },
+      { type: "AI", text: "Hello" },
+    ],
+    TALK,
+  ],
+  [
+    "",
+    [
+      { type: "AI", toolExecutionRequests: [{ id: "c1", name: "weather", arguments: CALL.function.arguments }] },
+      { type: "TOOL_EXECUTION_RESULT", id: "c1", toolName: "weather", text: "12 degrees" },
+    ],
+    [{ role: "assistant", tool_calls: [CALL] }, result({ name: "weather" })],
+  ],
+  [
+    "",
+    [
+      { role: "HumanMessage", content: "Hi" },
+      { role: "AIMessageChunk", content: "Hello" },
+    ],
+    CHAT,
+  ],
+  [
+    "",
+    [
+      {
+        role: "assistant",
+        id: "m1",
+        parts: [
+          { type: "text", text: "Let me see", state: "done" },
+          { type: "tool-weather", toolCallId: "c1", state: "output-available", input: ARGS, output: "12 degrees" },
+          { type: "text", text: "Hello", state: "done" },
+        ],
+      },
+    ],
+    [{ ...(calls() as JsonObject), content: "Let me see" }, result({ name: "weather" }), { ...ANSWER, id: "m1" }],
+  ],
+  [
+    "",
+    [
+      {
+        role: "assistant",
+        content: "Hello",
+        reasoning_content: "Let me see",
+        thinking_blocks: [{ type: "thinking", thinking: "Let me see", signature: "s" }],
+        provider_specific_fields: {
+          thinking_blocks: [{ type: "thinking", thinking: "Let me see", signature: "s" }],
+        },
+      },
+    ],
+    [says({ type: "reasoning", reasoning: "Let me see", signature: "s" }, { type: "text", text: "Hello" })],
+  ],
   ["", [{ role: "user", content: JSON.stringify(CHAT) }], CHAT],
   ["", [{ role: "user", parts: [{ type: "text", content: JSON.stringify(CHAT) }] }], CHAT],
   [
@@ -330,6 +436,15 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
     ],
     [ANSWER],
   ],
+  [
+    "",
+    [
+      { choices: [{ index: 0, delta: { role: "assistant", content: "Hel" } }] },
+      { choices: [{ index: 0, delta: { content: "lo" } }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+    ],
+    [{ ...ANSWER, finish_reason: "stop" }],
+  ],
   ["", [{ generated_text: "Hello" }], [ANSWER]],
   ["", [...CHAT, { type: "compaction", id: "i" }], [...CHAT, says({ type: "compaction", id: "i" })]],
   ["messages", { messages: TALK }, TALK],
@@ -349,6 +464,13 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ["messages", { messages: [LC] }, TALK],
   ["contents", { contents: GEMINI, systemInstruction: { parts: [{ text: "Be kind." }] } }, TALK],
   ["contents", { contents: GEMINI, config: { systemInstruction: "Be kind." } }, TALK],
+  ["contents", { contents: ["Hello"] }, [ANSWER]],
+  [
+    "contents",
+    { contents: [{ text: "Hello" }, { fileData: { fileUri: URL, mimeType: "image/png" } }] },
+    [says({ type: "text", text: "Hello" }, { type: "image_url", image_url: { url: URL }, mime_type: "image/png" })],
+  ],
+  ["contents", { contents: { role: "model", parts: { text: "Hello" } } }, [ANSWER]],
   ["contents", { contents: GEMINI, config: { system_instruction: "Be kind." } }, TALK],
   ["input", { instructions: "Be kind.", input: CHAT }, TALK],
   ["prompt", { system: "Be kind.", prompt: CHAT }, TALK],
@@ -399,6 +521,7 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ],
   ["prompt", { inputs: "Hello" }, [ANSWER]],
   ["chat_history", { preamble: "Be kind.", chat_history: [{ role: "USER", message: "Hi" }], message: "Hello" }, TALK],
+  ["chat_history", { preamble: "Be kind.", message: "Hello" }, [TALK[0] ?? null, ANSWER]],
   ["inputs, outputs", { outputs: { messages: CHAT } }, CHAT],
   [
     "inputs, outputs",

@@ -63,6 +63,7 @@ describe("usage", () => {
   for (const [name, key] of Object.entries({
     OpenLIT: "gen_ai.usage.prompt_tokens_details.cache_read",
     ".NET": "gen_ai.usage.cached_input_tokens",
+    ".NET, as it counts": "gen_ai.usage.cached_input_token_count",
     Logfire: "gen_ai.usage.details.cached_tokens",
     conventions: "gen_ai.usage.cache_read.input_tokens",
   }))
@@ -70,6 +71,37 @@ describe("usage", () => {
       const attributes = { ...CHAT, "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 20, [key]: 60 };
       assert.deepEqual(parseExtra(translateContent({ attributes })).metadata["usage_metadata"], wanted);
     });
+
+  test("Logfire: the usage as it came", () => {
+    const raw = { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 60 } };
+    const counts = { "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 20 };
+    const attributes = { ...CHAT, ...counts, "gen_ai.usage.raw": JSON.stringify(raw) };
+    assert.deepEqual(parseExtra(translateContent({ attributes })).metadata["usage_metadata"], wanted);
+  });
+
+  test("Titan: each text has the number of its tokens", () => {
+    const answer = { inputTextTokenCount: 100, results: [{ outputText: "Hi", tokenCount: 20 }] };
+    const attributes = { "openinference.span.kind": "LLM", "output.value": JSON.stringify(answer) };
+    assert.deepEqual(parseExtra(translateContent({ attributes })).metadata["usage_metadata"], USAGE);
+  });
+
+  test("Gemini's in Langfuse's details: the cached tokens are in the total, the thoughts beside it", () => {
+    const usage = {
+      promptTokenCount: 100,
+      cachedContentTokenCount: 60,
+      candidatesTokenCount: 15,
+      thoughtsTokenCount: 5,
+      totalTokenCount: 120,
+    };
+    const attributes = {
+      "langfuse.observation.type": "generation",
+      "langfuse.observation.usage_details": JSON.stringify(usage),
+    };
+    assert.deepEqual(parseExtra(translateContent({ attributes })).metadata["usage_metadata"], {
+      ...wanted,
+      output_token_details: { reasoning: 5 },
+    });
+  });
 
   const ANTHROPIC = { input_tokens: 40, output_tokens: 20, cache_read_input_tokens: 60 };
   const BODY = { role: "assistant", content: "Hi" };
@@ -222,6 +254,11 @@ describe("models and providers", () => {
     ["openai", "openai/gpt-4o", ["openai", "gpt-4o"]],
     ["openrouter", "openai/gpt-4o", ["openrouter", "openai/gpt-4o"]],
     ["", "models/gemini-2.5-flash", [undefined, "gemini-2.5-flash"]],
+    [
+      "vertex_ai",
+      "projects/p/locations/l/publishers/google/models/gemini-2.5-flash",
+      ["google_vertexai", "gemini-2.5-flash"],
+    ],
     ["", "meta-llama/Llama-3", [undefined, "meta-llama/Llama-3"]],
   ];
   for (const [provider, model, [said, name]] of MODELS)
@@ -236,19 +273,39 @@ describe("models and providers", () => {
 });
 
 describe("what a span is", () => {
+  const MCP_PROMPT = { "mcp.method.name": "prompts/get", "gen_ai.prompt.name": "greet" };
   const TYPES: readonly (readonly [name: string, attributes: Given, type: string])[] = [
     ["the arguments of a tool alone", { "gen_ai.tool.call.arguments": "{}" }, "tool"],
     ["the result of a tool alone", { "gen_ai.tool.call.result": "12" }, "tool"],
     ["MCP calls a tool", { "mcp.method.name": "tools/call", "gen_ai.tool.name": "t" }, "tool"],
     ["MCP gets a prompt", { "mcp.method.name": "prompts/get", "gen_ai.tool.name": "t" }, "prompt"],
+    ["MCP gets a prompt, in any operation", { ...MCP_PROMPT, "gen_ai.operation.name": "execute_tool" }, "prompt"],
     ["MCP lists tools", { "mcp.method.name": "tools/list" }, "chain"],
     ["a database of vectors", { "db.system": "qdrant" }, "retriever"],
     ["another name of its attribute", { "db.system.name": "milvus" }, "retriever"],
+    ["a write to a database of vectors", { "db.system": "qdrant", "db.operation.name": "upsert" }, "chain"],
+    [
+      "a search for vectors in another database",
+      { "db.system": "postgresql", "db.vector.query.top_k": 3n },
+      "retriever",
+    ],
     ["any other database", { "db.system": "postgresql" }, "chain"],
     ["a request of ADK's without a model", { "gcp.vertex.agent.llm_request": '{"contents":[]}' }, "llm"],
   ];
   for (const [name, attributes, type] of TYPES)
     test(name, () => assert.equal(translateContent({ attributes }).runType, type));
+
+  test("the filter keeps a write of vectors", () => {
+    const attributes = { "db.system": "chroma", "db.operation": "add" };
+    assert.ok(translated({ attributes }, { filterNonGenAi: true }).content !== null);
+  });
+
+  test("a vector that was searched for becomes its length", () => {
+    const name = "db.query.embeddings.vector";
+    const events = [{ name: "db.query.embeddings", attributes: { [name]: "[0.1,0.2,0.3,0.4]" } }];
+    const [event] = JSON.parse(translateContent({ events }).events) as { readonly attributes: object }[];
+    assert.deepEqual(event?.attributes, { [name]: { count: 1, dimensions: 4 } });
+  });
 
   test("the filter keeps a search for vectors", () =>
     assert.ok(translated({ attributes: { "db.system": "chroma" } }, { filterNonGenAi: true }).content !== null));
@@ -459,6 +516,41 @@ describe("content", () => {
       name: "a text that its sender calls one",
       span: { attributes: { "output.value": '{"a":1}', "output.mime_type": "text/plain" } },
       run: { outputs: { text: '{"a":1}' } },
+    },
+    {
+      name: "the same with a character set",
+      span: { attributes: { "output.value": '{"a":1}', "output.mime_type": "text/plain; charset=utf-8" } },
+      run: { outputs: { text: '{"a":1}' } },
+    },
+    {
+      name: "Logfire's events of a call of Responses: the answer is at the end, and an item is one of its own",
+      span: {
+        attributes: {
+          ...CHAT,
+          request_data: '{"input":"Hi","instructions":"Be kind."}',
+          events: JSON.stringify([
+            { "event.name": "gen_ai.system.message", content: "Be kind.", role: "system" },
+            { "event.name": "gen_ai.user.message", content: "Hi", role: "user" },
+            {
+              "event.name": "gen_ai.unknown",
+              role: "unknown",
+              content: "reasoning\n\nSee JSON for details",
+              data: { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] },
+            },
+            { "event.name": "gen_ai.assistant.message", content: "Hello", role: "assistant" },
+          ]),
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind." },
+            { role: "user", content: "Hi" },
+            { role: "assistant", content: [{ type: "reasoning", reasoning: "hm" }] },
+          ],
+        },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }] },
+      },
     },
     {
       name: "Logfire's events beside its request and response",

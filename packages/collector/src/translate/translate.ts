@@ -22,7 +22,7 @@ import { readModel, OPERATION } from "./fields/model.ts";
 import { formatError } from "./fields/outcome.ts";
 import { findOutputs } from "./fields/outputs.ts";
 import { chooseRunName } from "./fields/run-name.ts";
-import { isVectorSearch, chooseRunType } from "./fields/run-type.ts";
+import { usesVectors, chooseRunType } from "./fields/run-type.ts";
 import { gatherMessages, type SpanEventContent } from "./messages/span-events.ts";
 import { unusedEvents } from "./messages/unused-events.ts";
 import type { DropDefinition } from "../sample/sample-schema.ts";
@@ -234,7 +234,7 @@ function readExtra(
 }
 
 function isGenAi(facts: Facts, eventContent: SpanEventContent): boolean {
-  if (isVectorSearch(facts, eventContent)) return true;
+  if (usesVectors(facts, eventContent)) return true;
   return facts.isGenAi() || eventContent.isGenAi || isGenAiName(facts.span.name) || isGenAiScope(facts.span.scope.name);
 }
 

@@ -44,6 +44,7 @@ export const TOOL_PROMPTS = listAttributes(TOOL_PROMPT_NAMES);
 
 /** Objects with counts, and the path of their names in the table. */
 export const COUNT_OBJECTS: readonly (readonly [Sources, string])[] = [
+  [sources("gen_ai.usage.raw"), ""], // Logfire
   [sources("gen_ai.usage.input_token_details", "gen_ai.usage.input_tokens_details"), "input_token_details."],
   [sources("gen_ai.usage.output_token_details", "gen_ai.usage.output_tokens_details"), "output_token_details."],
 ];

@@ -72,6 +72,7 @@ export const COUNTS: readonly CountRow[] = [
       "cache_read_input_tokens",
       "cache_read_tokens",
       "cached_input_tokens",
+      "cached_input_token_count", // .NET
       "input_cached_tokens",
       "cached_tokens",
       "cached_prompt_tokens",
@@ -127,6 +128,7 @@ export const COUNTS: readonly CountRow[] = [
     names: [
       "audio.input_tokens",
       "audio_input_tokens",
+      "input_audio_token_count",
       "input_audio_tokens",
       "prompt_audio_tokens",
       "input_audio",
@@ -162,6 +164,7 @@ export const COUNTS: readonly CountRow[] = [
     names: [
       "audio.output_tokens",
       "audio_output_tokens",
+      "output_audio_token_count",
       "output_audio_tokens",
       "completion_audio_tokens",
       "output_audio",

@@ -60,9 +60,12 @@ function summed(
   const all = plus(both, plus(ofInput, ofOutput));
   const given = readCount(usage.get("total_tokens"));
   const onTop = all !== both && (given === all || (addsUp && (given === undefined || given > both)) || ofInput > input);
+  const [inputOnTop, outputOnTop] = onTop
+    ? [true, true]
+    : [given === plus(both, ofInput), given === plus(both, ofOutput)];
   const known = usage.has("input_tokens") || usage.has("output_tokens") || all !== both;
-  if (onTop && Number(ofInput) > 0) usage.set("input_tokens", plain(plus(input, ofInput)));
-  if (onTop && Number(ofOutput) > 0) usage.set("output_tokens", plain(plus(output, ofOutput)));
+  if (inputOnTop && Number(ofInput) > 0) usage.set("input_tokens", plain(plus(input, ofInput)));
+  if (outputOnTop && Number(ofOutput) > 0) usage.set("output_tokens", plain(plus(output, ofOutput)));
   if (given === undefined && known) usage.set("total_tokens", plain(onTop ? all : both));
   for (const side of ["input_token_details", "output_token_details"] as const) {
     const details = [...parts[side]].map(([name, count]): [string, Json] => [name, plain(count)]);

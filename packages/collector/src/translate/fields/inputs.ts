@@ -11,13 +11,14 @@ import {
   readContent,
   readMessages,
   readParsedMessages,
+  splitEvents,
   splitHistory,
   type ContentSource,
   type Found,
   type Subject,
 } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { joinItems, member, textMember } from "../attributes/indexed.ts";
+import { joinItems, member } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessages } from "../messages/flattened.ts";
@@ -268,6 +269,6 @@ function history(facts: Facts): Found | null {
 function logEvents(facts: Facts): Found | null {
   const list = toJson(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
-  const prompts = (list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice");
+  const prompts = splitEvents(list as readonly Json[]).asked;
   return mergeBody(facts, REQUEST_DATA, listMessages(prompts), { role: "user", isCall: true });
 }

@@ -127,6 +127,8 @@ export function readModel(facts: Facts, runType: RunType): Model {
  * whole, because their prices are.
  */
 function splitModel(provider: string, name: string): { readonly provider: string; readonly name: string } {
+  const ofGoogle = /^(?:projects\/.+\/|publishers\/.+\/)models\/([^/]+)$/.exec(name)?.[1]; // Vertex
+  if (ofGoogle !== undefined) return { provider, name: ofGoogle };
   const slash = name.indexOf("/");
   if (slash <= 0) return { provider, name };
   const prefix = name.slice(0, slash).toLowerCase();

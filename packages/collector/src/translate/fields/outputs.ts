@@ -11,13 +11,14 @@ import {
   readContent,
   readMessages,
   readParsedMessages,
+  splitEvents,
   splitHistory,
   type ContentSource,
   type Found,
   type Subject,
 } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { joinItems, member, textMember } from "../attributes/indexed.ts";
+import { joinItems, member } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessages } from "../messages/flattened.ts";
@@ -206,6 +207,6 @@ function historyAnswer(facts: Facts): Found | null {
 function logChoices(facts: Facts): Found | null {
   const list = toJson(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
-  const choices = (list as readonly Json[]).filter((item) => textMember(item, "event.name") === "gen_ai.choice");
+  const choices = splitEvents(list as readonly Json[]).said;
   return mergeBody(facts, RESPONSE_DATA, listMessages(choices, "assistant"), { role: "assistant", isCall: true });
 }

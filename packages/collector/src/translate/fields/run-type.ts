@@ -56,12 +56,20 @@ const TOOL_SIGNS = signs(
 const SERVED = signs("gen_ai.latency.e2e", "gen_ai.latency.time_to_first_token");
 const MCP_METHOD = sources("mcp.method.name");
 const DATABASE = sources("db.system", "db.system.name");
+const DATABASE_OPERATION = sources("db.operation.name", "db.operation");
+const VECTOR_QUERY = signs(
+  "db.vector.query.content",
+  "db.vector.query.filter",
+  "db.vector.query.top_k",
+  "db.vector.query.response.documents",
+);
 const VECTOR_STORES: ReadonlySet<string> = new Set([
   "chroma",
   "chromadb",
   "lancedb",
   "marqo",
   "milvus",
+  "pg_vector",
   "pgvector",
   "pinecone",
   "qdrant",
@@ -103,8 +111,8 @@ export function chooseRunType(facts: Facts, eventContent: SpanEventContent): Typ
 function saidType(facts: Facts): RunType | undefined {
   return (
     typeNamed(facts, SPAN_KIND, OWN_TYPES) ??
-    typeNamed(facts, OPERATION, OPERATIONS) ??
     mcpType(facts) ??
+    typeNamed(facts, OPERATION, OPERATIONS) ??
     (facts.has(TOOL_NAME) ? "tool" : undefined) ??
     typeNamed(facts, INFERENCE_KIND, OPENINFERENCE) ??
     vercelType(facts) ??
@@ -155,10 +163,22 @@ function mcpType(facts: Facts): RunType | undefined {
   return method === "tools/call" ? "tool" : method === "prompts/get" ? "prompt" : "chain";
 }
 
-/** A query of a database for vectors: by the database, or by the results. */
-export function isVectorSearch(facts: Facts, eventContent: SpanEventContent): boolean {
-  return eventContent.documents.length > 0 || VECTOR_STORES.has(facts.peek(DATABASE).toLowerCase());
+/** A query of a database for vectors: by its words, by the results, or by the database if it does not write. */
+function isVectorSearch(facts: Facts, eventContent: SpanEventContent): boolean {
+  if (eventContent.documents.length > 0 || facts.has(VECTOR_QUERY)) return true;
+  return isVectorStore(facts) && !WRITES.test(facts.peek(DATABASE_OPERATION) || facts.span.name);
 }
+
+function isVectorStore(facts: Facts): boolean {
+  return VECTOR_STORES.has(facts.peek(DATABASE).toLowerCase());
+}
+
+/** Also what it writes there. */
+export function usesVectors(facts: Facts, eventContent: SpanEventContent): boolean {
+  return isVectorStore(facts) || isVectorSearch(facts, eventContent);
+}
+
+const WRITES = /(?:^|[._\s])(?:add|upsert|insert|put|update|modify|delete|remove|create|drop|load)(?:$|[._\s])/i;
 
 function requestType(facts: Facts): RunType | undefined {
   const type = facts.peek(REQUEST_TYPE).toLowerCase();

@@ -116,6 +116,7 @@ const USAGE_PATHS: readonly (readonly string[])[] = [
   ["llm_output", "token_usage"],
   ["meta", "usage"],
   ["meta", "tokens"],
+  ["raw", "usage"],
   ["additional_kwargs"],
 ];
 const MESSAGE_PATHS: readonly (readonly string[])[] = [
@@ -139,8 +140,15 @@ function findUsage(outputs: JsonObject): JsonObject | null {
   const ofMessage = findCounts(first("messages"), MESSAGE_PATHS);
   if (whole !== null && ofMessage !== null && hasMore(ofMessage, whole)) return ofMessage;
   return (
-    whole ?? ofMessage ?? findCounts(first("meta"), META) ?? findOwnCounts(outputs) ?? findOwnCounts(first("messages"))
+    whole ??
+    ofMessage ??
+    findCounts(first("meta"), META) ??
+    joinCounts(findOwnCounts(outputs), findOwnCounts(first("messages")))
   );
+}
+
+function joinCounts(one: JsonObject | null, other: JsonObject | null): JsonObject | null {
+  return one === null || other === null ? (one ?? other) : { ...other, ...one };
 }
 
 /** The same sums with more details: LangChain has them at the message only. */
@@ -157,6 +165,7 @@ const OWN_COUNTS = [
   "prompt_token_count",
   "generation_token_count",
   "inputTextTokenCount",
+  "tokenCount", // of a text of Titan's
   "input_token_count",
   "generated_token_count",
 ];
@@ -164,7 +173,9 @@ const OWN_COUNTS = [
 function findOwnCounts(outputs: Json | undefined): JsonObject | null {
   if (!isObject(outputs)) return null;
   const names = OWN_COUNTS.filter((name) => readCount(outputs[name] ?? null) !== undefined);
-  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, outputs[name] ?? null]));
+  return names.length === 0
+    ? null
+    : Object.fromEntries(names.map((name) => [name === "tokenCount" ? "output_tokens" : name, outputs[name] ?? null]));
 }
 
 function findCounts(value: Json | undefined, paths: readonly (readonly string[])[]): JsonObject | null {

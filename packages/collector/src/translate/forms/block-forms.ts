@@ -87,11 +87,15 @@ export function readPart(part: Json): Part {
   return readTyped(withType(part));
 }
 
-/** Pydantic AI, A2A and LlamaIndex name the type otherwise. */
-const TYPE_NAMES = ["kind", "block_type"];
+/** Pydantic AI, A2A, LlamaIndex and .NET name the type otherwise. */
+const TYPE_NAMES = ["kind", "block_type", "part_kind", "$type"];
 
 function withType(part: JsonObject): JsonObject {
-  if (part["type"] !== undefined) return part;
+  const { type } = part;
+  if (type !== undefined) {
+    const isUpper = typeof type === "string" && !BY_TYPE.has(type) && BY_TYPE.has(type.toLowerCase()); // Java's
+    return isUpper ? { ...part, type: type.toLowerCase() } : part;
+  }
   const name = TYPE_NAMES.find((one) => BY_TYPE.has(textMember(part, one)));
   return name === undefined ? part : withRest({ type: part[name] ?? "" }, part, new Set([name]));
 }

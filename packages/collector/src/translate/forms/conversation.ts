@@ -1,7 +1,7 @@
 // Conversation: messages from several attributes of a span, as one list.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";
-import { isObject } from "../attributes/plain-values.ts";
+import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { listMessages } from "./messages.ts";
 
 /** Only an equal text is a repetition. */
@@ -16,13 +16,19 @@ export function prependSystem(messages: readonly Json[], system: Json): readonly
 /** A text, blocks, {parts}, or messages. */
 function writeSystem(system: Json): readonly Json[] {
   if (Array.isArray(system)) {
-    const isConversation = (system as readonly Json[]).some((one) => isObject(one) && one["role"] !== undefined);
-    return listMessages(isConversation ? system : { role: "system", parts: system }, "system");
+    const list = (system as readonly Json[]).map((one) => (isObject(jsonWithin(one)) ? jsonWithin(one) : one));
+    const isConversation = list.some((one) => isObject(one) && one["role"] !== undefined);
+    return listMessages(isConversation ? list : { role: "system", parts: list.flatMap(openParts) }, "system");
   }
   if (!isObject(system)) return listMessages({ role: "system", content: system });
   return listMessages(
     Array.isArray(system["parts"]) ? { ...system, role: "system" } : { role: "system", parts: [system] },
   );
+}
+
+function openParts(item: Json): readonly Json[] {
+  const parts = member(item, "parts");
+  return Array.isArray(parts) && Object.keys(item as JsonObject).length === 1 ? (parts as readonly Json[]) : [item];
 }
 
 /** The text of messages, regardless of its blocks. */

@@ -6,14 +6,17 @@
 //   - An object is tried as those envelopes only that one of its members opens: most content is none.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
+import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { isCalls } from "./auto-gen.ts";
+import { readPart } from "./block-forms.ts";
 import { prependSystem } from "./conversation.ts";
 import { joinChunks, readPairs } from "./written-lists.ts";
 import { withRest } from "./members.ts";
 import { isMessage, looksLikeMessages } from "./message-shapes.ts";
 import { listMessages } from "./messages.ts";
-import { openReply } from "./open-message.ts";
+import { isSaid, openReply } from "./open-message.ts";
+import { toRole } from "./roles.ts";
 
 export interface Conversation {
   readonly messages: readonly Json[];
@@ -57,7 +60,7 @@ export const ENVELOPES: readonly Envelope[] = [
   { name: "contents (Gemini, ADK)", members: ["contents"], read: readContents },
   { name: "input items and instructions (OpenAI Responses)", members: ["input"], read: readInput },
   { name: "prompt (AI SDK, Bedrock Invoke, Ollama, TGI)", members: PROMPTS, read: readPrompt },
-  { name: "chat_history and message (Cohere)", members: ["chat_history"], read: readHistory },
+  { name: "chat_history and message (Cohere)", members: ["chat_history", "preamble"], read: readHistory },
   { name: "items (LiveKit)", members: ["items"], read: (value) => readListUnder(value, "items", "user") },
   { name: "choices (OpenAI chat)", members: ["choices"], read: (value) => readReplies(value, "choices") },
   { name: "candidates (Gemini)", members: ["candidates"], read: (value) => readReplies(value, "candidates") },
@@ -92,7 +95,8 @@ const OPENED: ReadonlyMap<string, number> = ENVELOPES.reduce((opened, { members 
 export function readConversation(value: Json, as: Reading): Conversation | null {
   if (Array.isArray(value)) {
     const list = readTexts(innerList(value as readonly Json[]));
-    return looksLikeMessages(list) ? { messages: listMessages(list, as.role), rest: {} } : readAnswers(list, as);
+    if (looksLikeMessages(list)) return { messages: listMessages(list, as.role), rest: {} };
+    return readAnswers(list, as) ?? readCutTexts(list, as);
   }
   if (!isObject(value)) return null;
   let opened = 0;
@@ -112,17 +116,42 @@ function innerList(value: readonly Json[]): readonly Json[] {
   return pairs === null && value.length === 1 ? innerList(first as readonly Json[]) : (pairs ?? value);
 }
 
-/** Answers of a model that are no messages: texts of TGI, the chunks of a stream of Gemini's. */
+const CHUNKS = ["candidates", "choices"];
+const END: ReadonlySet<string> = new Set(["delta", "index"]);
+
+/** The last chunks of a stream say nothing, but why it ends. */
+function readEnd(chunk: JsonObject, name: string): Conversation | null {
+  const choices = listIn(chunk, name) ?? [];
+  const isEnd = choices.every(
+    (one) => isObject(one) && isObject(one["delta"]) && Object.keys(one["delta"]).length === 0,
+  );
+  if (!isEnd) return null;
+  const messages = (choices as readonly JsonObject[]).map((one) =>
+    withRest({ role: "assistant", content: "" }, one, END),
+  );
+  return buildConversation(chunk, new Set([name]), messages);
+}
+
+/** Answers of a model that are no messages: texts of TGI, the chunks of a stream of Gemini's or OpenAI's. */
 function readAnswers(list: readonly Json[], { isCall, role }: Reading): Conversation | null {
   if (!isCall || role !== "assistant" || list.length === 0) return null;
   if (!list.every(isObject)) return null;
-  if (list.every((one) => Array.isArray(one["candidates"]))) {
-    const chunks = list.flatMap((one) => readReplies(one, "candidates") ?? []);
+  const name = CHUNKS.find((one) => list.every((chunk) => Array.isArray(chunk[one])));
+  const chunks = name === undefined ? [] : list.flatMap((one) => readReplies(one, name) ?? readEnd(one, name) ?? []);
+  if (chunks.length === list.length) {
     const rest = chunks.map((one) => one.rest).reduce((all, one) => ({ ...all, ...one }), {});
     return { messages: joinChunks(chunks.flatMap(({ messages }) => messages)), rest };
   }
   const texts = list.map((one) => (typeof one["generated_text"] === "string" ? openInvoked(one) : null));
   return texts.every((one) => one !== null) ? { messages: texts, rest: {} } : null;
+}
+
+/** A limit of the sender cuts each text of a list: the messages that are complete, and the others as text. */
+function readCutTexts(list: readonly Json[], { role }: Reading): Conversation | null {
+  const cut = list.filter((one): one is string => typeof one === "string" && /^\s*\{/.test(one));
+  const whole = list.filter(isObject);
+  if (cut.length === 0 || cut.length + whole.length < list.length || !looksLikeMessages(whole)) return null;
+  return { messages: listMessages(whole, role), rest: { truncated: cut.join("\n") } };
 }
 
 /** Messages, each as JSON text: an attribute has no lists of objects. */
@@ -168,9 +197,9 @@ const CONFIG = spell("config", "generation_config");
 function readContents(value: JsonObject, { role }: Reading): Conversation | null {
   const { contents } = value;
   if (contents === undefined || contents === null) return null;
-  const isText = typeof contents === "string" || (Array.isArray(contents) && typeof contents[0] === "string");
-  const list = Array.isArray(contents) ? contents : [contents];
-  if (!isText && !looksLikeMessages(list)) return null;
+  const given = (Array.isArray(contents) ? contents : [contents]) as readonly Json[];
+  const list = given.length > 0 && given.every(isPlainPart) ? [{ role, parts: given }] : given;
+  if (!looksLikeMessages(list)) return null;
   const used = new Set(["contents"]);
   const messages = withInstructions(value, used, listMessages(list, role));
   const name = CONFIG.find(
@@ -185,6 +214,12 @@ function readContents(value: JsonObject, { role }: Reading): Conversation | null
     messages: all,
     rest: { ...withRest({}, value, used), ...(Object.keys(config).length > 0 ? { [name]: config } : {}) },
   };
+}
+
+/** Gemini's SDKs take the parts of a message without it. */
+function isPlainPart(item: Json): boolean {
+  if (typeof item === "string") return true;
+  return isObject(item) && item["role"] === undefined && item["parts"] === undefined && readPart(item).form !== "";
 }
 
 const MODELS = spell("model", "model_id");
@@ -222,27 +257,17 @@ function readPrompt(value: JsonObject, as: Reading): Conversation | null {
   return buildConversation(value, used, withInstructions(value, used, asked));
 }
 
-const HISTORY_ROLES: ReadonlyMap<Json | undefined, string> = new Map([
-  ["USER", "user"],
-  ["CHATBOT", "assistant"],
-  ["SYSTEM", "system"],
-  ["TOOL", "tool"],
-]);
 const HISTORY: ReadonlySet<string> = new Set(["chat_history", "message", "preamble"]);
 const SAID: ReadonlySet<string> = new Set(["role", "message"]);
 
 /** {message, chat_history: [{role: "USER", message}], preamble}, of Cohere's first chat API. */
 function readHistory(value: JsonObject, { role }: Reading): Conversation | null {
-  const list = listIn(value, "chat_history");
+  const list = value["chat_history"] === undefined ? [] : listIn(value, "chat_history");
   const { message, preamble } = value;
-  if (
-    list === null ||
-    typeof message !== "string" ||
-    !list.every((one) => isObject(one) && HISTORY_ROLES.has(one["role"]))
-  )
+  if (list === null || typeof message !== "string" || !list.every((one) => toRole(textMember(one, "role")) !== ""))
     return null;
   const before = (list as readonly JsonObject[]).map((one) =>
-    withRest({ role: HISTORY_ROLES.get(one["role"]) ?? "", content: one["message"] ?? "" }, one, SAID),
+    withRest({ role: one["role"] ?? "", content: one["message"] ?? "" }, one, SAID),
   );
   const messages = listMessages([...before, { role, content: message }]);
   const whole = typeof preamble === "string" && preamble !== "" ? prependSystem(messages, preamble) : messages;
@@ -286,8 +311,10 @@ const OF_MESSAGE: ReadonlySet<string> = new Set(["role", "content", "parts", "te
 
 function readSingle(value: JsonObject, { role }: Reading): Conversation | null {
   const { message, content } = value;
-  if (typeof value["role"] !== "string" && isObject(message) && isMessage(message))
-    return buildConversation(value, new Set(["message"]), listMessages(message, role));
+  if (typeof value["role"] !== "string" && isObject(message) && isMessage(message)) {
+    const messages = listMessages(message, role);
+    return buildConversation(withoutSaidRaw(value, messages), new Set(["message"]), messages);
+  }
   if (typeof value["role"] === "string" && isMessage(value)) {
     const rest = Object.fromEntries(
       Object.entries(value).filter(([name]) => OF_REPLY.includes(name) && !OF_MESSAGE.has(name)),
@@ -302,6 +329,13 @@ function readSingle(value: JsonObject, { role }: Reading): Conversation | null {
   )
     return buildConversation(value, CONTENT, listMessages(content, role));
   return null;
+}
+
+/** LlamaIndex has the answer of the model's API beside the message. */
+function withoutSaidRaw(value: JsonObject, [message]: readonly Json[]): JsonObject {
+  const { raw, ...rest } = value;
+  if (!isObject(raw) || !isObject(message) || !isSaid(raw["choices"], message)) return value;
+  return { ...rest, raw: withRest({}, raw, new Set(["choices"])) };
 }
 
 function readTextAndCalls(value: JsonObject): Conversation | null {

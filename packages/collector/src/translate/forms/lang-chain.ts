@@ -1,19 +1,12 @@
 // LangChain: its messages in three writings, as plain messages.
 //   {lc, type: "constructor", id: […, "HumanMessage"], kwargs}, {type: "human", data: {…}}, {type: "human", content}
+// And those of LangChain4j: {type: "USER", contents}, {type: "AI", text, toolExecutionRequests}.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { withRest } from "./members.ts";
+import { toRole } from "./roles.ts";
 import { withoutEmpty } from "./tool-forms.ts";
-
-const ROLES: Readonly<Record<string, string>> = {
-  human: "user",
-  ai: "assistant",
-  system: "system",
-  developer: "developer",
-  tool: "tool",
-  function: "tool",
-};
 
 /** The message itself when it is none of LangChain's. */
 export function readLangChain(message: JsonObject): JsonObject {
@@ -24,18 +17,16 @@ export function readLangChain(message: JsonObject): JsonObject {
   if (message["role"] !== undefined) return message;
   const role = toRole(textMember(message, "type"));
   if (role === "") return message;
-  if (isObject(data)) return readMembers(data, withRest({ role }, message, DATA));
-  if (message["content"] === undefined) return message;
+  if (isObject(data) && data["content"] !== undefined) return readMembers(data, withRest({ role }, message, DATA));
   const { type: _type, ...members } = message;
-  return readMembers(members, { role });
+  if (message["content"] !== undefined) return readMembers(members, { role });
+  return OTHERS.some((name) => message[name] !== undefined) ? { role, ...members } : message;
 }
+
+/** LangChain4j has no `content`. */
+const OTHERS = ["text", "contents", "toolExecutionRequests"];
 
 const DATA: ReadonlySet<string> = new Set(["type", "data"]);
-
-function toRole(type: string): string {
-  const kind = type.replace(/Message(?:Chunk)?$/, "").toLowerCase();
-  return Object.hasOwn(ROLES, kind) ? (ROLES[kind] ?? "") : "";
-}
 
 function readConstructor(message: JsonObject, kwargs: JsonObject): JsonObject {
   const { lc: _lc, type: _constructor, id, kwargs: _kwargs, ...beside } = message;
@@ -47,7 +38,8 @@ function readConstructor(message: JsonObject, kwargs: JsonObject): JsonObject {
 }
 
 function readMembers({ content, ...members }: JsonObject, made: JsonObject): JsonObject {
-  const { tool_calls: calls, additional_kwargs: additional, ...rest } = withoutEmpty(members);
+  const { tool_calls: calls, additional_kwargs: additional, tool_call_chunks: chunks, ...more } = withoutEmpty(members);
+  const rest = chunks === undefined || calls !== undefined ? more : { ...more, tool_call_chunks: chunks }; // the calls as they came
   const own = isObject(additional) && calls !== undefined ? withoutCalls(additional) : additional;
   return withRest(
     { ...made, content: content ?? "", ...(calls === undefined ? {} : { tool_calls: calls }) },

@@ -16,11 +16,24 @@ type Kind = "image" | "audio" | "video" | "file" | "";
 const KINDS: ReadonlyMap<string, Kind> = new Map(
   (
     [
-      ["image", ["image", "image_url", "input_image", "output_image", "image_file", "image_block", "image_content"]],
+      [
+        "image",
+        [
+          "image",
+          "image_url",
+          "input_image",
+          "output_image",
+          "image_file",
+          "image_block",
+          "image_content",
+          "image_data",
+          "image_file_id",
+        ],
+      ],
       ["audio", ["audio", "input_audio", "output_audio", "audio_url"]],
       ["video", ["video", "input_video", "video_url", "video_block"]],
       ["file", ["document", "document_url", "document_block", "pdf"]],
-      ["", ["file", "input_file", "blob", "uri", "media", "binary", "inline_data", "file_data"]],
+      ["", ["file", "input_file", "blob", "uri", "media", "binary", "inline_data", "file_data", "file_url", "file_id"]],
     ] as const
   ).flatMap(([kind, names]) => spellType(...names).map((name): [string, Kind] => [name, kind])),
 );
@@ -32,7 +45,7 @@ export const MEDIA_HOLDERS: ReadonlySet<string> = new Set(
 );
 const INNER: ReadonlySet<string> = new Set([
   ...MEDIA_HOLDERS,
-  ...spell("source", "s3_location", "input_audio", "binary"),
+  ...spell("source", "s3_location", "input_audio", "binary", "data"),
 ]);
 
 const MIMES = spell("mime_type", "media_type", "content_type", "image_mimetype", "document_mimetype");
@@ -61,7 +74,17 @@ const DATA = spell(
   "media",
 );
 const IDS = spell("file_id", "upload_file_id", "related_id", "id");
-const SOURCES: ReadonlySet<string> = new Set(["base64", "url", "file", "text", "bytes", "s3Location", "content", "id"]);
+const SOURCES: ReadonlySet<string> = new Set([
+  "base64",
+  "data",
+  "url",
+  "file",
+  "text",
+  "bytes",
+  "s3Location",
+  "content",
+  "id",
+]);
 const ADDRESS = /^(?:https?|data|gs|s3|file|attachment|blob|ftp):/i;
 const LEVELS_MAX = 4;
 

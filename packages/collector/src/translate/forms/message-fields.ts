@@ -1,6 +1,7 @@
 // Message fields: the calls, the parts and the call id of a message, wherever its sender puts them.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
+import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
 import { take } from "./members.ts";
@@ -8,14 +9,16 @@ import { isTwoParts, toToolCall, joinCalls, splitToolPart } from "./tool-forms.t
 
 const CALL_IDS = spell("call_id", "tool_use_id", "tool_call_id", "id");
 
-/** A message of a tool names its call; null when it does so already. */
-export function takeCallId(message: JsonObject, used: Set<string>): { readonly tool_call_id: Json } | null {
-  if (message["tool_call_id"] !== undefined) return null;
-  const id = take(message, used, CALL_IDS);
-  return id === null ? null : { tool_call_id: id };
+/** A message of a tool names its call, and the tool; null when it does so already. */
+export function takeTool(message: JsonObject, used: Set<string>): JsonObject | null {
+  const id = message["tool_call_id"] === undefined ? take(message, used, CALL_IDS) : null;
+  const name = message["name"] === undefined ? take(message, used, TOOL_NAMES) : null;
+  if (id === null && name === null) return null;
+  return { ...(id === null ? {} : { tool_call_id: id }), ...(name === null ? {} : { name }) };
 }
 
-const CALLS = spell("tool_calls");
+const TOOL_NAMES = spell("tool_name");
+const CALLS = spell("tool_calls", "tool_execution_requests");
 
 /** null: none, or none to change. */
 export function takeCalls(message: JsonObject, used: Set<string>): readonly Json[] | null {
@@ -56,17 +59,19 @@ const FILES = ["files", "images"];
 /** The parts of a message; null when its content is plain or has the target form. */
 export function takeParts(message: JsonObject, used: Set<string>): readonly Part[] | null {
   const { content, text } = message;
-  const given = asList(message["parts"]);
+  const { parts: held } = message;
+  const given = asList(isObject(held) && readPart(held).form !== "" ? [held] : held);
   const own = given ?? readList(content) ?? readList(message["contents"]) ?? asList(message["blocks"]);
   const thought = THOUGHTS.find((name) => typeof message[name] === "string" && message[name] !== "");
   const said = content === undefined && given === null && typeof text === "string" ? text : null; // Dify
   const files = [...FILES.flatMap((name) => readFiles(message, name, used)), ...readRefusalAndAudio(message, used)];
-  if (own === null && thought === undefined && said === null && files.length === 0) return null;
+  const thoughts = asList(message["thinking_blocks"]); // LiteLLM
+  if (own === null && thought === undefined && thoughts === null && said === null && files.length === 0) return null;
   const whole = own ?? [];
   const parts = (whole.some(isTwoParts) ? whole.flatMap(splitToolPart) : whole).map(readPart);
   const isWritten =
     given === null && own === content && parts.every(({ kind, value }, at) => kind === "block" && value === own?.[at]);
-  if (isWritten && thought === undefined && files.length === 0) return null;
+  if (isWritten && thought === undefined && thoughts === null && files.length === 0) return null;
   if (given !== null) used.add("parts");
   if (given === null || content === "") used.add("content");
   else if (content !== undefined) {
@@ -81,9 +86,13 @@ export function takeParts(message: JsonObject, used: Set<string>): readonly Part
     for (const name of FILES) if (isEmptyList(message[name])) used.add(name);
     parts.unshift(readPart(said));
   }
+  const thinking = (thoughts ?? []).map(readPart);
+  if (thoughts !== null) used.add("thinking_blocks");
+  parts.unshift(...thinking);
   if (thought !== undefined) {
     used.add(thought);
-    parts.unshift(readPart({ type: "reasoning", reasoning: message[thought] ?? "" }));
+    const isSaid = textMember(thinking[0]?.value, "reasoning") === message[thought];
+    if (!isSaid) parts.unshift(readPart({ type: "reasoning", reasoning: message[thought] ?? "" }));
   }
   return [...parts, ...files];
 }

@@ -20,7 +20,17 @@ function isItem(item: Json): boolean {
   return isObject(item) && typeof item["type"] === "string" && OF_MESSAGES.every((name) => item[name] === undefined);
 }
 
-const OF_MESSAGES = ["role", "content", "parts", "text", "message", "data", "kwargs"];
+const OF_MESSAGES = [
+  "role",
+  "content",
+  "contents",
+  "parts",
+  "text",
+  "message",
+  "data",
+  "kwargs",
+  "toolExecutionRequests",
+];
 const CONTENT = ["content", "parts", "blocks", "text", ...spell("tool_calls", "function_call", "contents")];
 
 export function isMessage(item: Json): boolean {

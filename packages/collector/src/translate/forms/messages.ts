@@ -9,9 +9,10 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { mergeContent, type Part, readPart } from "./block-forms.ts";
 import { withRest } from "./members.ts";
-import { asList, startsList, takeCallId, takeCalls, takeParts } from "./message-fields.ts";
+import { asList, startsList, takeCalls, takeParts, takeTool } from "./message-fields.ts";
 import { looksLikeMessages, readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
+import { toRole } from "./roles.ts";
 import { joinCalls } from "./tool-forms.ts";
 
 /** A list of messages, a single one, blocks, or text → messages in the target form. */
@@ -108,70 +109,71 @@ function listBlocks(content: Json | undefined): readonly Json[] {
   return Array.isArray(content) ? (content as readonly Json[]) : [readPart(content).value];
 }
 
-const ROLES: ReadonlyMap<string, string> = new Map([
-  ["model", "assistant"],
-  ["ai", "assistant"],
-  ["human", "user"],
-]);
-
 function readMessage(item: Json, defaultRole: string): readonly Json[] {
   if (!isObject(item)) return item === null ? [] : [{ role: defaultRole, content: item }];
   const message = openMessage(item);
   const { role: given } = message;
-  const role = typeof given === "string" ? (ROLES.get(given) ?? given) : defaultRole;
+  const role = typeof given === "string" ? toRole(given) || given : defaultRole;
   const used = new Set<string>();
-  const callId = role === "tool" || given === "function" ? takeCallId(message, used) : null;
+  const tool = role === "tool" ? takeTool(message, used) : null;
   const calls = takeCalls(message, used);
   const parts = takeParts(message, used);
   if (parts === null) {
-    const isSame = message === item && role === given && calls === null && callId === null;
+    const isSame = message === item && role === given && calls === null && tool === null;
     if (isSame) return [item];
     const own = calls === null ? {} : { tool_calls: calls };
-    return [withRest({ role, ...callId, ...own }, message, new Set([...used, "role"]))];
+    return [withRest({ role, ...tool, ...own }, message, new Set([...used, "role"]))];
   }
-  return assembleParts({ message, role, defaultRole, calls, callId, used }, parts);
+  return assembleParts({ message, role, calls, tool, used }, parts);
 }
 
-/** Roles of messages with only results, which become messages of tools. */
-const RESULT_ROLES: ReadonlySet<string> = new Set(["tool", "user", "function", "assistant", "model"]);
 const NONE: ReadonlySet<string> = new Set();
 
 interface Assembled {
   readonly message: JsonObject;
   readonly role: string;
-  readonly defaultRole: string;
   readonly calls: readonly Json[] | null;
-  readonly callId: { readonly tool_call_id: Json } | null;
+  readonly tool: JsonObject | null;
   readonly used: ReadonlySet<string>;
 }
 
-function assembleParts(
-  { message, role, calls: own, callId, used }: Assembled,
-  parts: readonly Part[],
-): readonly Json[] {
+function assembleParts(given: Assembled, parts: readonly Part[]): readonly Json[] {
+  const { message, role, calls: own, tool, used } = given;
   const values = (kind: Part["kind"]): readonly Json[] =>
     parts.filter((one) => one.kind === kind).map((one) => one.value);
   const [blocks, called, results] = [values("block"), values("call"), values("result") as readonly JsonObject[]];
-  const { role: given, ...members } = withRest({}, message, used);
-  const isKnown =
-    given === undefined ||
-    (typeof given === "string" && (called.length + blocks.length > 0 || RESULT_ROLES.has(given)));
-  const said = withoutNothing(members);
-  const rest = isKnown ? said : { ...said, original_role: given };
-  if (blocks.length === 0 && called.length === 0 && own === null && results.length > 0)
-    return results.map((one, at) => (at > 0 ? one : withRest(one, { ...callId, ...rest }, NONE)));
   const before = own ?? asList(message["tool_calls"]) ?? [];
+  const next = before.length > 0 ? -1 : findNextTurn(parts);
+  if (next !== -1)
+    return [
+      ...assembleParts({ ...given, message: { role }, used: NONE }, parts.slice(0, next)),
+      ...assembleParts(given, parts.slice(next)),
+    ];
+  const { role: word, ...members } = withRest({}, message, used);
+  const isKnown =
+    word === undefined || (typeof word === "string" && (called.length + blocks.length > 0 || toRole(word) !== ""));
+  const said = withoutNothing(members);
+  const rest = isKnown ? said : { ...said, original_role: word };
+  if (blocks.length === 0 && called.length === 0 && own === null && results.length > 0)
+    return results.map((one, at) => (at > 0 ? one : withRest(one, { ...tool, ...rest }, NONE)));
   const calls = joinCalls(before, called);
   const usedMembers = calls.length > 0 ? new Set(["tool_calls"]) : NONE;
   const made: JsonObject = {
     role,
-    ...callId,
+    ...tool,
     content: mergeContent(blocks),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
   const isOwnList = Array.isArray(rest["tool_calls"]);
   const whole = withRest(made, rest, isOwnList ? usedMembers : NONE);
   return parts[0]?.kind === "result" ? [...results, whole] : [whole, ...results];
+}
+
+/** Where a part follows the results of what was said before; -1: nowhere. */
+function findNextTurn(parts: readonly Part[]): number {
+  const first = parts.findIndex(({ kind }) => kind !== "result");
+  const result = parts.findIndex(({ kind }, at) => at > first && kind === "result");
+  return first === -1 || result === -1 ? -1 : parts.findIndex(({ kind }, at) => at > result && kind !== "result");
 }
 
 /** Haystack and Strands write a name of null and an empty `meta`. */

@@ -17,11 +17,10 @@ export function openMessage(item: JsonObject): JsonObject {
   if (typeof item["_role"] === "string") return openHaystack(item);
   if (typeof item["role"] === "string") {
     if (item["type"] === "message") return withRest({}, item, TYPE);
-    const { additional_kwargs: additional, reasoning_details: details, raw } = item;
-    if (additional !== undefined || details !== undefined || raw !== undefined) return withoutRepeats(item);
+    if (REPEATERS.some((name) => item[name] !== undefined)) return withoutRepeats(item);
   }
   const { content } = item;
-  return isObject(content) ? openContent(item, content) : readAutoGen(readLangChain(item));
+  return isObject(content) ? openContent(item, content) : readLangChain(readAutoGen(item));
 }
 
 /** {message, finish_reason} of AgentCore, {format: 2, parts, content} of Mastra's memory. */
@@ -31,7 +30,7 @@ function openContent(item: JsonObject, content: JsonObject): JsonObject {
     return withRest({ ...item, content: message }, beside, NONE);
   }
   const { parts, format, ...beside } = content;
-  if (!Array.isArray(parts) || typeof format !== "number") return readAutoGen(readLangChain(item));
+  if (!Array.isArray(parts) || typeof format !== "number") return readLangChain(readAutoGen(item));
   const said = JSON.stringify(parts);
   const more = Object.entries(beside).filter(([, value]) => !said.includes(JSON.stringify(value)));
   return withRest({ ...item, content: parts }, Object.fromEntries(more), NONE);
@@ -45,13 +44,16 @@ function openHaystack(item: JsonObject): JsonObject {
   return withRest({ role, content, name, meta }, item, HAYSTACK);
 }
 
+const REPEATERS = ["additional_kwargs", "provider_specific_fields", "raw", "reasoning_details"];
+
 /**
- * Without the calls as the model's API wrote them, the texts of OpenRouter's details of a reasoning, and the choice of
- * the raw answer (smolagents).
+ * Without the calls as the model's API wrote them, the texts of OpenRouter's details of a reasoning, what LiteLLM has
+ * beside the message too, and the choice of the raw answer (smolagents).
  */
 function withoutRepeats(item: JsonObject): JsonObject {
   const out: Record<string, Json> = { ...item };
   const { additional_kwargs: additional, reasoning_details: details, raw, tool_calls: calls } = item;
+  const { provider_specific_fields: own } = item;
   const hasCalls = Array.isArray(calls) && calls.length > 0;
   if (isObject(additional) && hasCalls && additional["tool_calls"] !== undefined)
     putRest(out, "additional_kwargs", without(additional, "tool_calls"));
@@ -61,8 +63,15 @@ function withoutRepeats(item: JsonObject): JsonObject {
       "reasoning_details",
       (details as readonly Json[]).filter((one) => !isRepeated(one, item)),
     );
+  if (isObject(own)) putRest(out, "provider_specific_fields", withoutOwn(own, item));
   if (isObject(raw) && isSaid(raw["choices"], item)) putRest(out, "raw", without(raw, "choices"));
   return out;
+}
+
+function withoutOwn(fields: JsonObject, item: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => JSON.stringify(item[name]) !== JSON.stringify(value)),
+  );
 }
 
 function without(value: JsonObject, name: string): JsonObject {
@@ -75,7 +84,7 @@ function putRest(out: Record<string, Json>, name: string, rest: Json): void {
 }
 
 /** One choice, with the text of the message, and calls only if the message has some. */
-function isSaid(choices: Json | undefined, { content, tool_calls: calls }: JsonObject): boolean {
+export function isSaid(choices: Json | undefined, { content, tool_calls: calls }: JsonObject): boolean {
   const choice = Array.isArray(choices) && choices.length === 1 ? (choices as readonly Json[])[0] : null;
   const said = isObject(choice) ? choice["message"] : null;
   if (!isObject(said) || said["content"] !== content) return false;
@@ -94,6 +103,7 @@ function openEvent(item: JsonObject, name: string): JsonObject {
   const implied = /^gen_ai\.(\w+)\.message$/.exec(name)?.[1];
   const { "event.name": _name, "gen_ai.message.index": _index, "gen_ai.system": _system, ...members } = item;
   if (isObject(members["message"])) return openReply(members) ?? members;
+  if (name === "gen_ai.unknown" && isObject(members["data"])) return { role: "assistant", parts: [members["data"]] };
   return { ...(implied === undefined ? {} : { role: implied }), ...members };
 }
 

@@ -6,11 +6,12 @@ import { take, withRest } from "./members.ts";
 
 const NAMES = spell("name", "tool_name");
 const NAMES_AND_FUNCTION = [...NAMES, "function"];
-const ARGUMENTS = spell("arguments", "args", "input", "parameters", "tool_kwargs");
+const ARGUMENTS = spell("arguments", "args", "input", "parameters", "tool_kwargs", "server_tool_call");
 const CALL_IDS = spell("call_id", "id", "tool_call_id", "tool_use_id", "ref");
 const RESULT_IDS = spell("call_id", "tool_call_id", "tool_use_id", "id", "ref");
 const CONTENT = ["content"];
-const RESULTS = ["response", "result"];
+const RESULTS = ["response", "result", ...spell("server_tool_call_response")];
+const ERRORS = ["error", "errorText"];
 /** Ids that no other block has. */
 const TOOL_IDS = spell("call_id", "tool_call_id", "tool_use_id");
 
@@ -40,6 +41,8 @@ const NOTED_CALLS = spellType(
   "mcp_call",
   "mcp_tool_use",
   "hosted_tool_call",
+  "builtin_tool_call",
+  "invalid_tool_call",
 );
 export const CALL_TYPES = [...PLAIN_CALLS, ...NOTED_CALLS, ...BUILT_IN];
 export const RESULT_TYPES = spellType(
@@ -47,7 +50,10 @@ export const RESULT_TYPES = spellType(
   "tool_result",
   "tool_response",
   "tool_call_result",
+  "tool_error",
+  "tool_return",
   "function_response",
+  "function_result",
   "function_call_output",
   "custom_tool_call_output",
   "computer_call_output",
@@ -55,9 +61,15 @@ export const RESULT_TYPES = spellType(
   "shell_call_output",
   "apply_patch_call_output",
   "server_tool_call_response",
+  "server_tool_result",
+  "builtin_tool_return",
   "mcp_tool_result",
   "web_search_tool_result",
+  "web_fetch_tool_result",
   "code_execution_tool_result",
+  "bash_code_execution_tool_result",
+  "text_editor_code_execution_tool_result",
+  "tool_search_tool_result",
   "tool_result_block",
   "function_call_result",
 );
@@ -96,7 +108,7 @@ export function readResult(part: JsonObject, read: (blocks: readonly Json[]) => 
   const { output } = part;
   const isOutput = response === null && output !== undefined;
   if (isOutput) used.add("output");
-  const { value, ...beside } = isOutput ? openOutput(output) : { value: response ?? take(part, used, CONTENT) };
+  const { value, ...beside } = isOutput ? openOutput(output) : openFailure(part, used, response);
   const made = {
     role: "tool",
     ...(id === null ? {} : { tool_call_id: id }),
@@ -110,11 +122,42 @@ export function readResult(part: JsonObject, read: (blocks: readonly Json[]) => 
   return withRest(withRest(made, part, used), withoutEmpty(more), NONE);
 }
 
+/** The content, or the error of a call without one. */
+function openFailure(part: JsonObject, used: Set<string>, response: Json): Opened {
+  const value = response ?? take(part, used, CONTENT);
+  const error = value === null ? take(part, used, ERRORS) : null;
+  return error === null ? (openMcp(value) ?? { value }) : { value: error, ...FAILED };
+}
+
+interface Opened {
+  readonly value: Json;
+  readonly status?: "error";
+}
+
+const FAILED = { status: "error" } as const;
+
 function writeContent(response: Json, read: (blocks: readonly Json[]) => Json): Json {
-  if (Array.isArray(response)) return read(response as readonly Json[]);
+  if (Array.isArray(response)) return read((response as readonly Json[]).map(openJson));
   if (isObject(response) && isTextBlock(response)) return read([response]); // OpenAI Agents
   if (response === null) return "";
   return typeof response === "string" ? response : JSON.stringify(response);
+}
+
+/** Bedrock's {json: …}, Strands' {type: "json", json: …} → a text. */
+function openJson(block: Json): Json {
+  if (!isObject(block) || block["json"] === undefined) return block;
+  const { json, type = "json", ...more } = block;
+  if (type !== "json" || Object.keys(more).length > 0) return block;
+  return { type: "text", text: typeof json === "string" ? json : JSON.stringify(json) };
+}
+
+const OF_MCP: ReadonlySet<string> = new Set(["content", "isError"]);
+
+/** {content: […], isError}; null for everything else. */
+function openMcp(value: Json): Opened | null {
+  if (!isObject(value) || !Array.isArray(value["content"])) return null;
+  if (!Object.keys(value).every((name) => OF_MCP.has(name))) return null;
+  return { value: value["content"] as Json, ...(value["isError"] === true ? FAILED : {}) };
 }
 
 function isTextBlock({ type, text, ...more }: JsonObject): boolean {
@@ -125,12 +168,13 @@ function isTextBlock({ type, text, ...more }: JsonObject): boolean {
  * AI SDK 5 wraps a result as {type: "text" | "json" | "content" | "error-text" | "error-json", value}. A failed one is
  * told by `status`, and what the type and the value do not say stays as `output`.
  */
-function openOutput(output: Json): { readonly value: Json; readonly status?: "error"; readonly output?: Json } {
-  if (!isObject(output) || output["value"] === undefined || output["type"] === undefined) return { value: output };
-  const { value, type, ...more } = output;
+function openOutput(output: Json): Opened & { readonly output?: Json } {
+  if (!isObject(output) || output["value"] === undefined || output["type"] === undefined)
+    return openMcp(output) ?? { value: output };
+  const { value = null, type, ...more } = output;
   const rest = typeof type === "string" && OUTPUT_TYPES.has(type) ? more : { type, ...more };
   return {
-    value: value ?? null,
+    ...(openMcp(value) ?? { value }),
     ...(typeof type === "string" && type.startsWith("error-") ? { status: "error" } : {}),
     ...(Object.keys(rest).length > 0 ? { output: rest } : {}),
   };
@@ -151,6 +195,7 @@ function hasAny(part: JsonObject, names: readonly string[]): boolean {
   return names.some((name) => part[name] !== undefined);
 }
 
+const STATE: ReadonlySet<string> = new Set(["state"]);
 const INVOCATION: ReadonlySet<string> = new Set(["type", "toolInvocation"]);
 
 /** Perhaps a part that `splitToolPart` splits. */
@@ -171,6 +216,7 @@ export function splitToolPart(part: Json): readonly Json[] {
   const inner = part["toolInvocation"];
   const whole = isObject(inner) ? withRest(inner, part, INVOCATION) : part;
   const { type: _type, state, toolCallId, toolName, input, args, output, result, errorText, ...rest } = whole;
+  if (state === "done" && toolCallId === undefined) return [withRest({}, part, STATE)]; // a text that has ended
   if (typeof state !== "string" || toolCallId === undefined) return [part];
   const tool = { toolCallId, toolName: toolName ?? part["type"].replace(/^tool-/, "") };
   const call = { type: "tool-call", ...tool, input: input ?? args ?? {}, ...rest };

@@ -1,6 +1,6 @@
 // Vectors: the answer of an embedding, in any form, with the number and the length of its vectors in their place.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { isObject } from "../attributes/plain-values.ts";
+import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 
 const VECTOR_MIN = 4;
 const LEVELS_MAX = 6;
@@ -19,12 +19,22 @@ export function countVectors(answer: JsonObject): JsonObject | null {
   return { ...beside, embeddings: { ...vectors } };
 }
 
+/** A list of numbers, or its JSON text; null for everything else. */
+export function countVector(value: Json): JsonObject | null {
+  const list = jsonWithin(value);
+  return isVector(list) ? { count: 1, dimensions: list.length } : null;
+}
+
+function isVector(value: Json): value is readonly number[] {
+  return Array.isArray(value) && value.length >= VECTOR_MIN && value.every((one) => typeof one === "number");
+}
+
 /** undefined: nothing but vectors. */
 function withoutVectors(value: Json, vectors: Vectors, levels: number): Json | undefined {
   if (levels === 0 || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const list = value as readonly Json[];
-    if (list.length >= VECTOR_MIN && list.every((one) => typeof one === "number")) {
+    if (isVector(list)) {
       vectors.count += 1;
       vectors.dimensions = list.length;
       return undefined;

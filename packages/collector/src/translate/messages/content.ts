@@ -7,6 +7,7 @@ import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { readCuts } from "../attributes/cut-json.ts";
 import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
+import { textMember } from "../attributes/indexed.ts";
 import { isObject, toJson, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import { spell } from "../attributes/spellings.ts";
 import { readConversation, type Conversation } from "../forms/envelopes.ts";
@@ -125,7 +126,8 @@ export function readParsedMessages(parsed: Parsed, key: Key, type: RunType): Fou
   if (Array.isArray(value) && value.length === 0) return null;
   const read = readContent(parsed, key, type === "tool" ? "chain" : type);
   if (read === null || read.value["messages"] !== undefined) return read;
-  if (typeof value === "string" && /^\s*"?\s*[[{]/.test(value)) return read; // cut off, without one whole message
+  const texts = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  if (texts.every((one) => typeof one === "string" && /^\s*"?\s*[[{]/.test(one))) return read; // cut off, without one whole message
   return conversation(listMessages(value, toRole(key)));
 }
 
@@ -143,7 +145,7 @@ export function attributes(key: Key, ...names: readonly string[]): ContentSource
       if (!facts.has(one)) continue;
       const mark = facts.mark();
       const given = facts.value(one) ?? null;
-      const isText = typeof given === "string" && mime !== undefined && facts.peek(mime) === "text/plain";
+      const isText = typeof given === "string" && mime !== undefined && facts.peek(mime).startsWith("text/plain");
       const result = isText ? found({ [key]: given.toWellFormed() }) : readContent(unwrapValue(given), key, type);
       if (result !== null) return result;
       facts.release(mark);
@@ -190,6 +192,17 @@ export function splitHistory(messages: readonly Json[]): {
 } {
   const at = messages.findLastIndex((message) => isObject(message) && message["role"] === "assistant");
   return at === -1 ? { before: messages, answer: [] } : { before: messages.slice(0, at), answer: messages.slice(at) };
+}
+
+/** Logfire's events: the choices are the answer, else messages of the assistant at the end (Responses). */
+export function splitEvents(list: readonly Json[]): {
+  readonly asked: readonly Json[];
+  readonly said: readonly Json[];
+} {
+  const isChoice = (item: Json): boolean => textMember(item, "event.name") === "gen_ai.choice";
+  if (list.some(isChoice)) return { asked: list.filter((item) => !isChoice(item)), said: list.filter(isChoice) };
+  const end = list.findLastIndex((item) => textMember(item, "event.name") !== "gen_ai.assistant.message") + 1;
+  return { asked: list.slice(0, end), said: list.slice(end) };
 }
 
 /** The attribute's list, or nothing: then the attribute stays unused. */

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
 import { toJson, plainAttributes } from "../attributes/plain-values.ts";
 import { choiceOfEvent, EVENT_BODY, isOfRecord, messagesOfEvent } from "./event-messages.ts";
+import { countVector } from "../forms/vectors.ts";
 import { rfc3339 } from "../../shared/rfc3339.ts";
 
 export interface SpanEventContent {
@@ -140,7 +141,7 @@ function takeContent(event: SpanEvent, eventContent: Gathered): boolean {
     eventContent.toolOutput = plainAttributes(event.attributes);
     eventContent.partEvents.push(["toolOutput", event]);
   } else if (event.name === "db.query.result" || event.name === "db.search.result") {
-    eventContent.documents.push(plainAttributes(event.attributes));
+    eventContent.documents.push(readMembers(event));
     eventContent.partEvents.push(["documents", event]);
   } else return false;
   return true;
@@ -173,9 +174,21 @@ export function keptEvent(event: SpanEvent): JsonObject {
   return {
     name: event.name.toWellFormed(),
     time: rfc3339(event.time),
-    ...(event.attributes.keys.length > 0 ? { attributes: plainAttributes(event.attributes) } : {}),
+    ...(event.attributes.keys.length > 0 ? { attributes: readMembers(event) } : {}),
     ...(event.droppedAttributes > 0 ? { dropped_attributes_count: event.droppedAttributes } : {}),
   };
+}
+
+/** Without the vectors of a search. */
+function readMembers({ name, attributes }: SpanEvent): JsonObject {
+  const members = plainAttributes(attributes);
+  if (!name.startsWith("db.")) return members;
+  return Object.fromEntries(
+    Object.entries(members).map(([key, value]) => [
+      key,
+      key.endsWith(".vector") ? (countVector(value) ?? value) : value,
+    ]),
+  );
 }
 
 export function attributeText(event: SpanEvent, key: string): string {
