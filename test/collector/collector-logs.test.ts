@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type AcceptedRun, type FakeBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector, until } from "../fakes/collector.ts";
-import { protobufRequest, buildSpan, T0, type TestSpan } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan, T0, type TestSpan, type TestValue } from "../fakes/otlp.ts";
 import { jsonLogs, protobufLogs, buildRecord, type TestRecord } from "../fakes/otlp-logs.ts";
 import { countPending } from "@holdpoint/collector/shared/span-accounting.ts";
 
@@ -194,6 +194,19 @@ describe("records join their span", () => {
       assert.deepEqual(findRun(span)?.outputs, { messages: [ANSWER] });
     });
   }
+
+  test("the state of a graph in such a record is opened", async () => {
+    const span = call();
+    const state = (name: string, message: object): TestValue => ({
+      messages: [{ role: "user", content: JSON.stringify({ [name]: { messages: [message] } }) }],
+    });
+    const body = { input: state("inputs", USER), output: state("outputs", ANSWER) };
+    await sendLogs(protobufLogs([buildRecord(span, "opentelemetry.instrumentation.langchain", { body })]));
+    await collector.send(protobufRequest([span]));
+    await backend.when(() => hasConversation(findRun(span)));
+    assert.deepEqual(findRun(span)?.inputs, { messages: [USER] });
+    assert.deepEqual(findRun(span)?.outputs, { messages: [ANSWER] });
+  });
 
   test("one before, one after the span", async () => {
     const span = call();

@@ -4,6 +4,7 @@
 //     stay beside its attributes (record-origin.ts).
 //   - Ids come from a hash of the content: a repeated record is a duplicate, on every machine.
 import { hash } from "node:crypto";
+import { isJsonObject, type Json, parseJson } from "@holdpoint/base/json/json.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
 import { NO_ATTRIBUTES } from "../otlp/span.ts";
@@ -33,9 +34,26 @@ export function toSpanEvent(record: LogRecord, span: Pick<Span, "resource" | "sc
 function writeExchange(record: LogRecord, span: Pick<Span, "resource" | "scope">): SpanEvent {
   const { body, attributes, time, droppedAttributes } = record;
   const { keys, values } = body as Attributes;
-  const messages = keys.map((key, at): AddedAttribute => [`gen_ai.${key}.messages`, formatContent(values[at] ?? null)]);
+  const messages = keys.map((key, at): AddedAttribute => [
+    `gen_ai.${key}.messages`,
+    openState(formatContent(values[at] ?? null)),
+  ]);
   const all = extended(attributes, [...messages, ...listSeverity(record), ...listOriginAttributes(record, span)]);
   return { time, name: DETAILS, attributes: all, droppedAttributes };
+}
+
+/** A message whose text is the state of a graph or its change: LangGraph has the messages in there. */
+function openState(text: AttributeValue): AttributeValue {
+  const [message, ...more] = readList(typeof text === "string" ? parseJson(text) : undefined);
+  const content = isJsonObject(message) && more.length === 0 ? message["content"] : null;
+  return typeof content === "string" && STATE.test(content) && isJsonObject(parseJson(content)) ? content : text;
+}
+
+const STATE = /^\{\s*"(?:inputs|outputs|messages)"/;
+
+function readList(value: Json | undefined): readonly Json[] {
+  const list = isJsonObject(value) ? value["messages"] : value;
+  return Array.isArray(list) ? (list as readonly Json[]) : [];
 }
 
 /** A text stays as it is; everything else becomes JSON. */
