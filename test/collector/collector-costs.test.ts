@@ -106,6 +106,23 @@ describe("metrics of generative AI", PATIENCE, () => {
       near(readValue(text, cost, { gen_ai_request_model: "unknown" }), 0);
     }));
 
+  test("a call that two instrumentations see costs what the inner one's sender says, not what the table does", () =>
+    withCollector(async ({ backend, collector, show }) => {
+      const { attributes = {}, ...inner } = call(1, "gpt-5", { "gen_ai.usage.cost": 0.0001 });
+      const id = "00000000000000aa";
+      await collector.send(
+        protobufRequest([
+          { ...inner, attributes, parentSpanId: id },
+          { ...call(1, "gpt-5"), spanId: id },
+        ]),
+      );
+      await backend.whenRuns(2);
+      const text = await show();
+      assert.equal(readValue(text, "gen_ai_cost_usd_total", { source: "sender" }), 0.0001);
+      assert.equal(readValue(text, "gen_ai_cost_usd_total", { source: "table" }), 0);
+      assert.equal(readValue(text, "gen_ai_client_token_usage_sum", { gen_ai_token_type: "input" }), 1000);
+    }));
+
   test("count a run that is sent again once, with what comes later", () =>
     withCollector(async ({ backend, collector, show }) => {
       const { attributes = {}, ...span } = call(1, "gpt-5");

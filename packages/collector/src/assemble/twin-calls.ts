@@ -54,9 +54,38 @@ function describeCounts({ call, runType }: RunContent): string {
  * when the outer one has none.
  */
 export function countedOnce(node: Node, content: RunContent): RunContent {
-  if (!node.isTwin || describeCounts(content) !== withoutMark(node.counts)) return content;
+  if (!node.isTwin || describeCounts(content) !== withoutMark(node.counts)) return withCostBelow(node, content);
   const isKept = hasCost(content) && findCallAbove(node)?.counts.endsWith(COSTED) === false;
   return withoutUsage(content, isKept ? COSTS : []);
+}
+
+/**
+ * The metrics count a call at its outer run, with the cost that the sender of the inner one knows. The inner span ends
+ * first, so it waits for the outer one.
+ */
+function withCostBelow(node: Node, content: RunContent): RunContent {
+  const counts = describeCounts(content);
+  if (node.children === null || counts === "" || counts === "tool" || hasCost(content)) return content;
+  const costs = findCostsBelow(node, counts);
+  return costs === null
+    ? content
+    : { ...content, call: { ...content.call, usage: { ...content.call.usage, ...costs } } };
+}
+
+/** Behind other calls are no twins. */
+function findCostsBelow(node: Node, counts: string): JsonObject | null {
+  const stack = [...(node.children ?? [])];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const content = next.run?.content ?? null;
+    const own = content === null ? "" : describeCounts(content);
+    if (own === "") stack.push(...(next.children ?? []));
+    else if (content !== null && own === counts && hasCost(content)) return readCosts(content.call.usage ?? {});
+  }
+  return null;
+}
+
+function readCosts(usage: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(usage).filter(([name]) => COSTS.includes(name)));
 }
 
 function withoutUsage(content: RunContent, kept: readonly string[]): RunContent {
@@ -72,8 +101,8 @@ function withoutUsage(content: RunContent, kept: readonly string[]): RunContent 
 }
 
 function keepCosts(usage: JsonObject, kept: readonly string[]): JsonObject {
-  const costs = Object.entries(usage).filter(([name]) => kept.includes(name));
-  return costs.length === 0 ? {} : { usage_metadata: Object.fromEntries(costs) };
+  const costs = kept.length === 0 ? {} : readCosts(usage);
+  return Object.keys(costs).length === 0 ? {} : { usage_metadata: costs };
 }
 
 function withoutMember(outputs: string, costs: JsonObject): string {
