@@ -27,12 +27,16 @@ interface Item {
 }
 
 let server: ServerHere;
+/** The usual port of gRPC is in use, whoever uses it: an empty variable sets no port, so the collector takes another. */
+const neighbour = createServer().on("error", () => undefined);
 before(async () => {
+  neighbour.listen(4317, "127.0.0.1");
   server = await startServerHere({
-    env: { ...OWN, TRACES: "on", HTTP_PORT: "0", TRACES_PORT: "0", GRPC_PORT: "0" },
+    env: { ...OWN, TRACES: "on", HTTP_PORT: "0", TRACES_PORT: "0", GRPC_PORT: "" },
   });
 });
 after(async () => {
+  neighbour.close();
   await server.stop();
   removeFolder(server.dataDir);
 });

@@ -341,6 +341,8 @@ for (const storage of ["sqlite", "postgres"] as const)
       assert.deepEqual(created["rules"], { interrupt_review: { approvals: 2 } });
       const [{ value: deleted } = assert.fail()] = await list("action=assistant_deleted");
       assert.deepEqual([deleted["threads"], deleted["version"]], [1, 1]);
+      const [{ value: pruned } = assert.fail()] = await list("action=threads_pruned");
+      assert.deepEqual([pruned["deleted"], (pruned["thread_ids"] as readonly string[]).length], [3, 3]);
       const [restored, patched] = await list("action=assistant_updated");
       assert.deepEqual(
         [patched?.value["rules"], patched?.value["changed"], patched?.value["before"], restored?.value["before"]],
@@ -456,7 +458,7 @@ for (const storage of ["sqlite", "postgres"] as const)
         const [copy, dump] = [join(folder, "copy.db"), join(folder, "all.dump")];
         assert.equal((await run("backup", copy)).code, 0);
         await server.stop();
-        const exported = await run("export", dump);
+        const exported = await run("export", dump); // takes the act of the backup with it
         assert.equal(exported.code, 0, exported.err);
         server = await startServerHere({ env, dataDir: folder });
         for (const [action, file] of [["backup_made", copy] as const, ["data_exported", dump] as const]) {
@@ -471,6 +473,8 @@ for (const storage of ["sqlite", "postgres"] as const)
         const moved = await startServerHere({ env, dataDir: empty });
         const imported = await call(moved, "GET", "/audit?action=data_imported", undefined, { "x-api-key": ADMIN });
         assert.equal((imported.body["items"] as readonly Entry[]).length, 1);
+        const kept = await call(moved, "GET", "/audit?action=backup_made", undefined, { "x-api-key": ADMIN });
+        assert.equal((kept.body["items"] as readonly Entry[]).length, 1);
         const verdict = await call(moved, "GET", "/audit/verify", undefined, { "x-api-key": ADMIN });
         assert.equal(verdict.body["intact"], true);
         await moved.stop();

@@ -183,7 +183,7 @@ interface UsualPort {
 
 /** Opens on the usual port, or on a free one. A port that the environment sets is used as it is. */
 async function onPort<T>({ env }: Host, { name, ...usual }: UsualPort, open: (port: number) => Promise<T>): Promise<T> {
-  if (env[name] !== undefined) return open(usual.port);
+  if ((env[name] ?? "") !== "") return open(usual.port);
   const { onFreePort } = await import("../dev/free-port.ts");
   return onFreePort(usual, open);
 }

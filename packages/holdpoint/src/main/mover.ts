@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
 import type { BackupPorts } from "../cli/commands/backup.ts";
-import { buildCommandAct, leaveBackupAct } from "./command-acts.ts";
+import { buildCommandAct, leaveBackupAct, takeBackupActs } from "./command-acts.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productSecrets } from "./host.ts";
@@ -25,6 +25,9 @@ export function createMover(host: Host, agentConfig: () => Promise<Settings>): B
     },
     exportTo: (dataDir, file) =>
       withStorage(host, dataDir, async (storage, versions) => {
+        const { dataDir: usual, databaseUri } = await agentConfig();
+        const folder = dataDir ?? (databaseUri === null ? usual : null);
+        if (folder !== null) await takeBackupActs(folder)((made) => storage.transaction((tx) => tx.audit([made]))); // no server records them
         const act = buildCommandAct("data_exported", resolve(file));
         const { exportFile } = await import("@holdpoint/server/storage/dump/dump-file.ts");
         return exportFile(storage, versions, { target: file, act });

@@ -86,8 +86,10 @@ export async function pruneEach(
         kept++;
       }
     }
-    const deleted = deletedThreads.length;
-    const done = { subject: `${deleted + kept} threads`, fields: { deleted, kept_latest: kept } };
+    const ids = deletedThreads.map(({ thread }) => thread.threadId);
+    const deleted = ids.length;
+    const fields = { deleted, kept_latest: kept, thread_ids: ids };
+    const done = { subject: `${deleted + kept} threads`, fields };
     if (deleted + kept > 0)
       await tx.audit([buildAct(author, { action: "threads_pruned", at: agent.clock.now(), ...done })]);
     return { gone: deletedThreads, pruned: kept + deleted };
