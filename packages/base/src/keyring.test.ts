@@ -54,7 +54,8 @@ test("keys that cannot be used are refused without a word of the key", () => {
     [`a:${good.slice(0, 22)}`, /"a" is not 32 bytes/],
     [`a:${good.slice(0, 30)}`, /"a" is not 32 bytes/],
     [`a:${good},a:${good}`, /"a" stands for two keys/],
-    [`a b:${good}`, /"a" is not 32 bytes/],
+    [`a b:${good}`, /key 1 has no id/],
+    ["0123456789abcdef0123456789abcde", /^key 1 has no id[^0]+$/],
     [`a.b:${good}`, /key 1 has no id/],
   ];
   for (const [text, reason] of rows) assert.throws(() => parseKeys(text), { message: reason });

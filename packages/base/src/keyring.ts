@@ -70,7 +70,9 @@ export function parseKeys(text: string): readonly EncryptionKey[] {
       if (isText(one)) return deriveKey(TEXT_ID, one);
       const [id = "", encoded = ""] = one.split(/:(.*)/s);
       const key = Buffer.from(encoded, "base64");
-      if (!ID.test(id)) throw new Error(`key ${at + 1} has no id: write id:base64key (not shown)`);
+      if (!one.includes(":") || !ID.test(id))
+        // without a colon it may be the key
+        throw new Error(`key ${at + 1} has no id: write id:base64key, or 16, 24 or 32 bytes of text (not shown)`);
       if (key.length !== KEY_BYTES)
         throw new Error(`the key "${id}" is not ${KEY_BYTES} bytes in base64: openssl rand -base64 32 makes one`);
       return { id, key };

@@ -65,7 +65,7 @@ async function importLangGraph(
   if (json === true) printJson(cli.terminal, counts);
   else
     cli.terminal.out(
-      `Imported ${counted(threads, "thread")} and ${counted(items, "store item")}; ${counted(known, "thread")} already here. At the next start, ${counted(questions, "thread")} will ask its question again.\n`,
+      `Imported ${counted(threads, "thread")} and ${counted(items, "store item")}; ${counted(known, "thread")} already here. At the next start, ${counted(questions, "question")} will be asked again.\n`,
     );
   return EXIT.done;
 }
