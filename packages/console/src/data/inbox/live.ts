@@ -1,8 +1,7 @@
 // Live: applies inbox events to the query cache as they arrive. One stream for the whole console.
 // Invariants:
 //   - After a gap in the stream, every list reloads.
-//   - An answered or removed item stays marked in its lists until they reload: nothing vanishes under a
-//     cursor.
+//   - An answered or removed item stays marked in its lists until they reload: nothing vanishes under a cursor.
 //   inbox/live.3. A first load that overlaps an event repeats. A later one, which adds a page to those of its start or
 //        replaces all, has the event applied again when it ends.
 import { useQueryClient, type InfiniteData, type QueryClient, type QueryKey } from "@tanstack/react-query";
