@@ -1,7 +1,7 @@
 // Member size: the limit of the request members that are small by nature: metadata, filters, configs, contexts.
 // Invariants:
-//   - Each member is small, except those that the operation lists as `large`: a new member is small until
-//     its operation says otherwise.
+//   - Each member is small, except those that the operation lists as `large`: a new member is small until its operation
+//     says otherwise.
 //   - The check ends at the limit, and comes before the schema and every other step.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";

@@ -1,7 +1,7 @@
 // Assemble: gives every translated span its place in its trace (receive → decode → translate → assemble → batch → …).
 // Routes each span to its tree and sweeps the trees after their timeouts. Invariants:
-//   - Every added span is emitted once (again when it arrives with different content), counted as a
-//     duplicate, or filtered. There is no other outcome.
+//   - Every added span is emitted once (again when it arrives with different content), counted as a duplicate, or
+//     filtered. There is no other outcome.
 //   - Every emitted run keeps dotted-order.1–5, in any order of arrival.
 //   - Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its trace. Both
 //     are measured until `quietUntil()`: no wait ends in the middle of a request.

@@ -1,7 +1,7 @@
 // Dropped spans: the ids of spans that a drop rule removed, for the log records that name them later.
 // Invariants:
-//   - A record of a dropped span is dropped with it, before or after the span, for `spanTtlMs` and
-//     among the `spansMax` newest. Later, or after a restart, it becomes a run of its own.
+//   - A record of a dropped span is dropped with it, before or after the span, for `spanTtlMs` and among the `spansMax`
+//     newest. Later, or after a restart, it becomes a run of its own.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";

@@ -1,7 +1,7 @@
 // Record event: a log record as an event of a span, and several records as a span of their own.
 // Invariants:
-//   - Nothing of a record is lost: body, severity, and what its span lacks of its scope and its resource
-//     stay beside its attributes (record-origin.ts).
+//   - Nothing of a record is lost: body, severity, and what its span lacks of its scope and its resource stay beside
+//     its attributes (record-origin.ts).
 //   - Ids come from a hash of the content: a repeated record is a duplicate, on every machine.
 import { hash } from "node:crypto";
 import { isJsonObject, type Json, parseJson } from "@holdpoint/base/json/json.ts";

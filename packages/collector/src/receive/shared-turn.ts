@@ -3,8 +3,8 @@
 // by the others, and each reply wakes a sender that has gone to sleep: a request of one span costs a third more.
 // Invariants:
 //   - A request waits for the end of the current turn at most, and never for another request.
-//   - The bodies of one group are at most SUM_BYTES_MAX and one body: decoded items of many requests in
-//     memory at the same time cost the garbage collector more than the caches save.
+//   - The bodies of one group are at most SUM_BYTES_MAX and one body: decoded items of many requests in memory at the
+//     same time cost the garbage collector more than the caches save.
 const SMALL_BYTES_MAX = 32 * 1024;
 const SUM_BYTES_MAX = 64 * 1024;
 

@@ -1,6 +1,6 @@
 // Redact JSON value: changes the attributes and values of one item of an OTLP request in JSON (redact-json.ts).
-// Invariant: what the protocol does not have at a place is searched like JSON inside a text: members of
-// other names, and values of another kind.
+// Invariant: what the protocol does not have at a place is searched like JSON inside a text: members of other names,
+// and values of another kind.
 import { isObject, mapItems, mapMembers, REMOVED } from "./json-text.ts";
 import { type Change, changeJson, changeName, changeText, changeWhole, type Redacting } from "./redact-value.ts";
 import { type Place, placeBelow, type PlaceName } from "./rules-at.ts";

@@ -1,6 +1,5 @@
 // Upload body: the bytes of an upload, limited while they arrive and while they are decompressed.
-// Invariant: at most `bytesMax` are in memory, on the encoded or decompressed, whatever the headers
-// declare.
+// Invariant: at most `bytesMax` are in memory, on the encoded or decompressed, whatever the headers declare.
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";

@@ -1,9 +1,8 @@
 // Task list: the tasks of an assistant that the caller may read, newest threads first.
 // Invariants:
-//   - The token of the next page names a place in the list of threads, and a task of its first thread: no
-//     list is stored.
-//   - A page reads a bounded number of threads. A page of a filtered list may have fewer tasks than asked
-//     for.
+//   - The token of the next page names a place in the list of threads, and a task of its first thread: no list is
+//     stored.
+//   - A page reads a bounded number of threads. A page of a filtered list may have fewer tasks than asked for.
 import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";

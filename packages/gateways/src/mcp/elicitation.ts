@@ -1,7 +1,7 @@
 // Elicitation: open interrupts as elicitation requests to the person who uses the client.
 // Invariants:
-//   - A form holds only flat fields; anything else, and an interrupt for people only, is a link
-//     where the client opens links.
+//   - A form holds only flat fields; anything else, and an interrupt for people only, is a link where the client opens
+//     links.
 //   - A secret is never typed into a form: clients show forms to models, and store them.
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from "@modelcontextprotocol/server";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";

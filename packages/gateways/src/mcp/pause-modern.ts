@@ -1,8 +1,7 @@
 // Pause, revision 2026-07-28: the call ends with `input_required`, and the client repeats it with the answers. Nothing
 // is held in memory between the two: a restart, or another process, changes nothing.
 // Invariants:
-//   - The state that travels through the client names the run only; every call passes the caller's
-//     rights.
+//   - The state that travels through the client names the run only; every call passes the caller's rights.
 import { inputRequired, type InputRequests, type InputRequiredResult } from "@modelcontextprotocol/server";
 import { isUuid } from "@holdpoint/base/ids.ts";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";

@@ -6,8 +6,7 @@
 // Rules:
 //   - No port opens, no signal is taken, and the environment is not read for settings: a variable such as DATABASE_URL
 //     belongs to the host program. Only the `env` section of a langgraph.json reads and adds variables.
-//   - The host program decides who may call, unless HOLDPOINT_API_KEYS or `auth` of langgraph.json
-//     do.
+//   - The host program decides who may call, unless HOLDPOINT_API_KEYS or `auth` of langgraph.json do.
 //   - Every promise of the server holds: accepted runs and pauses are on disk before a reply leaves.
 import { openHoldpoint, type Holdpoint, type HoldpointOptions } from "./open-holdpoint.ts";
 

@@ -1,8 +1,8 @@
 // Requests: `import { ask, approve } from "holdpoint/requests"`: questions of any program to people, over a Holdpoint
 // server.
 // Rules:
-//   - With a `key` a question survives the program: the same call with the same key, after a restart
-//     too, gets the question that is there, or its answer. Without one, each call asks anew.
+//   - With a `key` a question survives the program: the same call with the same key, after a restart too, gets the
+//     question that is there, or its answer. Without one, each call asks anew.
 //   - The default of `url` is HOLDPOINT_URL, that of `apiKey` HOLDPOINT_API_KEY.
 import {
   type Connection,

@@ -1,7 +1,7 @@
 // Answer addresses: links that carry a decision, so that any channel can offer it: a workflow, a phone bot, a pager.
 // Invariants:
-//   - An address is for one person, one question and one decision, until its time. Whoever has it
-//     decides in the name of the person, so only the person, and receivers that the operator names, get it.
+//   - An address is for one person, one question and one decision, until its time. Whoever has it decides in the name
+//     of the person, so only the person, and receivers that the operator names, get it.
 import { isoTime, type Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { AnswerAddress, AnswerAddresses } from "@holdpoint/server/ports/answer-addresses.ts";

@@ -1,8 +1,7 @@
 // Link token: the signed text of a one-use link, bound to one person and one question until a time. Pure.
 // Invariants:
 //   - The signature covers every member. A text of another form, or of another secret, is no token.
-//   - A token names the question; that of an answer address one of its decisions, too. Otherwise the page
-//     asks for it.
+//   - A token names the question; that of an answer address one of its decisions, too. Otherwise the page asks for it.
 import type { Choice } from "../items/item-view.ts";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { contentHash } from "@holdpoint/base/ids.ts";

@@ -1,7 +1,7 @@
 // Notice watch: compares the messages in Slack with their items, and requests updates.
 // Invariants:
-//   - It looks at every start, after every change of the inbox in this process, and once a minute: an end
-//     in another process, or before a crash, is found without a message about it.
+//   - It looks at every start, after every change of the inbox in this process, and once a minute: an end in another
+//     process, or before a crash, is found without a message about it.
 //   - At most one look a second, and none while another is in progress.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";

@@ -1,7 +1,7 @@
 // Notices: messages in Slack that follow their items. A message is a row of `notices` from its delivery on.
 // Invariants:
-//   - A message that shows an open item is updated after the item has ended, however it ended: the rows
-//     are compared with the items, so no end is missed, also not in a crash.
+//   - A message that shows an open item is updated after the item has ended, however it ended: the rows are compared
+//     with the items, so no end is missed, also not in a crash.
 //   - An update is stored in the outbox in the transaction that marks its row: it is neither lost nor repeated without
 //     end.
 //   - A message whose delivery was not recorded is known from the first click on it.

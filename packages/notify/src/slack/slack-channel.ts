@@ -3,8 +3,8 @@
 //   - An item that is no longer open is not asked about. Its messages are updated instead.
 //   - Questions for a channel that takes no messages (archived, deleted, without the app) go to the administrators who
 //     have signed in, with the reason; what waits at the same time leaves as one message.
-//   - A message and its record are two steps: after a crash in between it is sent again. Both messages
-//     lead to the same item, which takes one answer.
+//   - A message and its record are two steps: after a crash in between it is sent again. Both messages lead to the same
+//     item, which takes one answer.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";

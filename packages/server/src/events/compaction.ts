@@ -2,8 +2,7 @@
 // replays these events. The finished blocks have the whole text, and a task repeats the state: on a long thread, tasks
 // are most of the stored bytes.
 // Invariants:
-//   - The other events keep their ids and numbers. A REST stream that begins later
-//     lacks the tasks, and nothing else.
+//   - The other events keep their ids and numbers. A REST stream that begins later lacks the tasks, and nothing else.
 //   - A run is compacted some time after its end, so that readers of the moment get its deltas. The process
 //     that ended the run does it; after a crash of that process the deltas stay until the run's events expire.
 //   - One row at a time, in a transaction of its own. At most QUEUE_MAX runs wait.

@@ -1,8 +1,7 @@
 // Seq floor: raises the numbers of event rows at the start of a process, by the clock.
-// Invariant: a database that was restored from a backup, or filled by an import, issues no number again
-// that
-//   a client may have seen before: the numbers follow the clock as long as a database stores fewer rows than
-//   ROWS_PER_SECOND on average. A position of a client stays below all later events.
+// Invariant: a database that was restored from a backup, or filled by an import, issues no number again that a client
+// may have seen before: the numbers follow the clock as long as a database stores fewer rows than ROWS_PER_SECOND on
+// average. A position of a client stays below all later events.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Storage } from "../ports/ports.ts";

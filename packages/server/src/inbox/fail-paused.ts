@@ -1,7 +1,7 @@
 // Fail paused: ends a thread that waits for people, without an answer: its deadline has passed, or a request is
 // cancelled.
-// Invariant: the transaction that closes the open questions has found them open. It competes with answers
-// in the same rows, so a question ends once.
+// Invariant: the transaction that closes the open questions has found them open. It competes with answers in the same
+// rows, so a question ends once.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
 import { type ClosedHow, NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";

@@ -1,7 +1,7 @@
 // Actions of the audit trail: decisions about questions, and administrative acts. ARCHITECTURE.md (Acts) has the table.
 // Invariants:
-//   - The subject of an act chooses one of ACT_TRAILS, so that acts at once seldom wait for the lock of
-//     one. Acts about a policy are in the trail of its id. Neither is a thread: no deletion of one takes acts along.
+//   - The subject of an act chooses one of ACT_TRAILS, so that acts at once seldom wait for the lock of one. Acts about
+//     a policy are in the trail of its id. Neither is a thread: no deletion of one takes acts along.
 import { hash } from "node:crypto";
 
 export const DECISIONS = [

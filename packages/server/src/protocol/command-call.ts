@@ -1,6 +1,5 @@
 // Command call: one command of one caller on one thread, with the inputs of its decision.
-// Invariant: each command is authorised as its own caller, by the same events as the REST calls that do
-// the same.
+// Invariant: each command is authorised as its own caller, by the same events as the REST calls that do the same.
 import { fromAccessValue, toAccessValue } from "../auth/handler-value.ts";
 import { type Ask, authorize } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";

@@ -2,8 +2,7 @@
 // Invariants:
 //   outbound-url.1. The check uses the parsed URL: every notation of an address (decimal, octal, hex, percent) is the
 //        same.
-//   - guarded-post.ts checks the resolved address again at connect time: this check only gives early
-//     feedback.
+//   - guarded-post.ts checks the resolved address again at connect time: this check only gives early feedback.
 import type { BlockList } from "node:net";
 import { isIP } from "node:net";
 import { isAllowedAddress, networks } from "./public-address.ts";

@@ -1,7 +1,6 @@
 // Loopback: in-process requests to this server's own listener: no port, no network, the same rules for callers.
 // Invariants:
-//   - A loopback request is parsed, authenticated and limited like every other one. Its origin grants
-//     no trust.
+//   - A loopback request is parsed, authenticated and limited like every other one. Its origin grants no trust.
 //   - Only path and query of a URL count; its host is this server. With `keepsHost` the URL's host is the Host header:
 //     the browser checks compare it with the origin.
 //   - Headers of the in-process connection do not leave with the response.

@@ -2,8 +2,8 @@
 // Invariants:
 //   - Linear in the text: every pattern has a bounded length.
 //   - An IBAN has the length of its country and a correct checksum (mod 97).
-//   - Digits alone are no phone number and no social security number: a plus, a prefix, groups or a word
-//     before them tell.
+//   - Digits alone are no phone number and no social security number: a plus, a prefix, groups or a word before them
+//     tell.
 import type { Ranges } from "./ranges.ts";
 import { isInWord, ONE_SEPARATOR, replaceEscapes } from "./separators.ts";
 

@@ -1,8 +1,7 @@
 // Facts: one span's attributes, sorted into slots and families in a single pass. The rules read from here only.
 // Invariants:
 //   span-facts.1. One set of slots serves all spans, one after the other: translation allocates no index per span.
-//   - A span contributes at most ENTRIES_MAX entries to its families; of a repeated key the last value
-//     counts.
+//   - A span contributes at most ENTRIES_MAX entries to its families; of a repeated key the last value counts.
 //   - `value`, `text`, `count` and `family` record a use; `has`, `peek` and `familySize` do not.
 //   - Attributes of an operation details event complete the span's own and never replace them.
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";

@@ -1,7 +1,7 @@
 // Metadata: everything of a span that is neither conversation nor tokens, under extra.metadata.
 // Invariants:
-//   - A user's name never replaces a name that the backend reads: reserved names come first and stay. The
-//     value that lost goes to otel.attributes.
+//   - A user's name never replaces a name that the backend reads: reserved names come first and stay. The value that
+//     lost goes to otel.attributes.
 //   - Attributes that other fields used are absent here; all other attributes are present. So this is the last rule
 //     that reads a span.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";

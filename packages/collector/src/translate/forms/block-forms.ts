@@ -1,8 +1,8 @@
 // Block forms: the parts of a message, of every sender → content blocks, tool calls and tool results. The only table of
 // them: a form that is added here works at every place where content may stand (forms.test.ts).
 // Invariants:
-//   - A part is known by its type, in any spelling, or by the member that holds it: {toolUse: {…}} and
-//     {type: "toolUse", …} are one form.
+//   - A part is known by its type, in any spelling, or by the member that holds it: {toolUse: {…}} and {type:
+//     "toolUse", …} are one form.
 //   - An unknown part stays whole. What a form does not read of a part stays beside it.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell, spellType } from "../attributes/spellings.ts";

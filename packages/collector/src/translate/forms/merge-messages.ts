@@ -5,8 +5,8 @@
 //     from the other. Content is lacking when it is empty, or says less than the other's. A member that says something
 //     else stays as `other_<name>`.
 //   - JSON that holds no messages changes nothing.
-//   - Nothing of the JSON is lost: members beside the messages are the rest, members beside a message
-//     of the answer stay with it. Empty ones, and the text of a message repeated, go.
+//   - Nothing of the JSON is lost: members beside the messages are the rest, members beside a message of the answer
+//     stay with it. Empty ones, and the text of a message repeated, go.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { readConversation, type Reading, type Conversation } from "./envelopes.ts";

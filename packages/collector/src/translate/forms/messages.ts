@@ -3,8 +3,8 @@
 //   - Every part stays: text, calls and results in their fields, all others in `content`.
 //   - A message that already has the target form comes back as the same object, and a list of such messages as the same
 //     list.
-//   - Blocks that stand in a list without a message around them are one message: calls and reasoning
-//     of the assistant, a result its own.
+//   - Blocks that stand in a list without a message around them are one message: calls and reasoning of the assistant,
+//     a result its own.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { mergeContent, type Part, readPart } from "./block-forms.ts";

@@ -1,8 +1,6 @@
 // Card reply: an agent card in the form of the version that the client speaks.
 // Invariants:
-//   - A client that names no version gets the form of 0.3 with the interfaces of 1.0 in it, so that both
-//     read
-//     it.
+//   - A client that names no version gets the form of 0.3 with the interfaces of 1.0 in it, so that both read it.
 import { AgentCard } from "@a2a-js/sdk";
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";

@@ -1,7 +1,7 @@
 // Inbox review: pending items one after the other in the terminal, each shown in whole, with its decisions as keys.
 // Invariants:
-//   - An item is decided only after it was shown, and again if another person changed it meanwhile: the
-//     answer goes through the same rules as `inbox approve`, `edit`, `reject` and `answer`.
+//   - An item is decided only after it was shown, and again if another person changed it meanwhile: the answer goes
+//     through the same rules as `inbox approve`, `edit`, `reject` and `answer`.
 //   - A dangerous action goes ahead only after its name was typed; an edit only after its changes were shown.
 import { agentClient, type ServerOptions } from "../client/api-client.ts";
 import type { InboxItem } from "../client/api-types.ts";

@@ -2,8 +2,7 @@
 // `.ts`, folders, path aliases, JSON.
 // Rules:
 //   - Files of this server and compiled files of packages load as in plain Node.
-//   - A project file never adds a second copy of a package: its `require` resolves as `import`, where
-//     possible.
+//   - A project file never adds a second copy of a package: its `require` resolves as `import`, where possible.
 //   - An import that does not resolve or load fails with the importing file's name.
 import { readFileSync } from "node:fs";
 import {

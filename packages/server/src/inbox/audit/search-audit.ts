@@ -1,6 +1,6 @@
 // Search of the audit trail over all threads: author, decision, place and time, and the end of the run that followed.
-// Invariant: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next
-// page all the same.
+// Invariant: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next page all the
+// same.
 import { recognise, type Question } from "@holdpoint/api/dialects.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import { formatAnswer, nameDecision } from "@holdpoint/api/text/answer-words.ts";

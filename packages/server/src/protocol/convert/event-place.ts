@@ -1,7 +1,7 @@
 // Event place: the seq of an event, from the place of its row in storage and its own place in the row.
 // Invariants:
-//   - Events are shown only once they are stored, and the storage numbers the rows of a thread upward and
-//     uses no number twice. So a seq names one event for ever, in every process, also after a crash.
+//   - Events are shown only once they are stored, and the storage numbers the rows of a thread upward and uses no
+//     number twice. So a seq names one event for ever, in every process, also after a crash.
 //   - The seq of a later row is above all of an earlier one. No seq is below FIRST_SEQ, so that a position is never 0.
 
 /** A row is sealed at 64 Ki units and an event has 40 at least: a row has less than 2,000 events. */

@@ -1,7 +1,6 @@
 // Graph compatibility: decides whether the deployed graph can continue the pending work of a thread.
 // Invariants:
-//   - A pause whose node or channel is missing is refused with the names of the missing parts, and
-//     stays unchanged.
+//   - A pause whose node or channel is missing is refused with the names of the missing parts, and stays unchanged.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
 import type { Interrupt, Thread } from "../../model/model.ts";

@@ -7,8 +7,7 @@
 //        every statement names its columns. The locks of a step last until the last step ends, and calls wait at most
 //        15 seconds. So a step that reads or writes a whole table must be quick with a million rows.
 //   - Keys compare byte by byte, whatever the database's collation.
-//   - Times are milliseconds; JSON is text as received, NUL and lone surrogates included
-//     (text-encoding.ts).
+//   - Times are milliseconds; JSON is text as received, NUL and lone surrogates included (text-encoding.ts).
 import { createColdTables } from "../../cold/cold-tables.ts";
 import { INBOX_TABLES } from "./inbox-tables.ts";
 import { PROCESS_TABLES } from "./process-tables.ts";

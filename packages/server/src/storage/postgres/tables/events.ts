@@ -1,7 +1,6 @@
 // Events in PostgreSQL, row by row in order of arrival, until they expire; tickets of their readers.
 // Invariants:
-//   - `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
-//     valid.
+//   - `seq` is never reused, even after the newest row expires: a reader's position in a thread stays valid.
 //   - Rows of one thread come in `seq` order, because all writers hold the thread's lock.
 import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
 import { storedEventVerbs } from "../../cold/stored-events.ts";

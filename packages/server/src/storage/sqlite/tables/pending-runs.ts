@@ -1,7 +1,7 @@
 // Pending runs: which runs wait, known in memory, so that the end of a run asks the file only when one does.
 // Invariants:
-//   - Known runs are exactly the rows with the status `pending`; otherwise nothing is known, and the
-//     caller asks the file.
+//   - Known runs are exactly the rows with the status `pending`; otherwise nothing is known, and the caller asks the
+//     file.
 //   - An undone write makes everything unknown (client/kept-rows.ts).
 //   - Bounded: with more runs than KNOWN_MAX nothing is known, until LOOKS_APART further questions.
 import type { Database } from "../client/database.ts";

@@ -1,6 +1,6 @@
 // Inbox counts in SQLite: the number of matching items, in parts.
-// Invariant: a part reads at most PART_ROWS rows of the index that it follows, found or not, so it
-// delays no other call.
+// Invariant: a part reads at most PART_ROWS rows of the index that it follows, found or not, so it delays no other
+// call.
 import type { InterruptKind } from "../../../../model/model.ts";
 import type {
   InboxPart,
