@@ -120,7 +120,7 @@ test("the page of the guarantees has the numbers of npm run histories (planted-f
     ` are found within ${thread?.slice(0, -1).join(", ")} and ${thread?.at(-1)} histories; `,
     ` within ${review?.[0]}, and a claim that stays after its release within ${review?.at(-1)}.`,
     ` plays ${seeds(undefined)} seeds, \`npm run test:long\` ${seeds("long")}, and both find ${WORDS[PLANTED.length]} planted faults (`,
-    `), each within ${most} seeds; \`HOLDPOINT_FAULTS=full\` plays ${seeds("full")} new seeds.`,
+    `), each within ${most} seeds; \`npm run simulation\` plays ${seeds("full")} new seeds, `,
   ])
     assert.ok(page.includes(sentence), `not on the page: ${sentence}`);
 });
