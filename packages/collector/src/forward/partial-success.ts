@@ -43,7 +43,9 @@ function read(body: Buffer, contentType: string): PartialSuccess | null {
   try {
     if (contentType.includes("json")) return readJson(body);
     if (contentType.includes("protobuf")) return readProtobuf(body);
-  } catch {}
+  } catch {
+    // an unreadable reply names nothing
+  }
   return null;
 }
 

@@ -9,9 +9,7 @@ import { randomUUID } from "node:crypto";
 import { DecodeError, DEPTH_MAX, type Signal, valuesMax } from "./decoded.ts";
 
 export interface JsonScan {
-  /**
-   * The body without the elements of the arrays of items: each of these holds only the mark of its group.
-   */
+  /** The body without the elements of the arrays of items: each of these holds only the mark of its group. */
   readonly skeleton: string;
   readonly groups: readonly (readonly ByteRange[])[];
   /** Text of one range. */
@@ -139,8 +137,7 @@ function isItemKey(b: Buffer, start: number, end: number, keys: readonly Buffer[
 }
 
 /**
- * The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses
- *.
+ * The last element runs to the bracket. `[]` has none; `[{},]` has an empty one, which JSON.parse then refuses.
  */
 function closeGroup(b: Buffer, group: ByteRange[], start: number, end: number): void {
   if (group.length === 0 && b.toString("latin1", start, end).trim() === "") return;

@@ -16,8 +16,7 @@ type JsonText = string;
 export type RunType = "tool" | "chain" | "llm" | "retriever" | "embedding" | "prompt" | "parser";
 
 /**
- * Properties of the request that apply to all its spans. The spool stores them with the spans for an equal replay
- *.
+ * Properties of the request that apply to all its spans. The spool stores them with the spans for an equal replay.
  */
 export interface RequestContext {
   readonly tenant: Tenant;

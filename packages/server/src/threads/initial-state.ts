@@ -19,10 +19,7 @@ export interface BuiltThread {
   readonly waiting: readonly Interrupt[];
 }
 
-/**
- * @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown`
- *
- */
+/** @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown` */
 export async function buildThread(
   agent: AgentContext,
   thread: Thread,

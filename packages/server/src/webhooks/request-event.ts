@@ -1,5 +1,4 @@
-// Request event: the webhook body for the end of a request. It is stored in the transaction of the end
-//.
+// Request event: the webhook body for the end of a request. It is stored in the transaction of the end.
 import { showAll } from "../model/payload/mask-secrets.ts";
 import { decideRequestStatus, type StoredRequest } from "../model/request.ts";
 import type { Run, RunWebhook } from "../model/model.ts";

@@ -22,8 +22,7 @@ export function isCheckpoint(payload: unknown): payload is CheckpointChunk {
 }
 
 /**
- * A saved superstep: configs in the clients' form, `checkpoint` beside each, and no interrupt of an earlier run
- *.
+ * A saved superstep: configs in the clients' form, `checkpoint` beside each, and no interrupt of an earlier run.
  */
 export function checkpointChunk({ parentConfig, ...chunk }: CheckpointChunk): object {
   return {
