@@ -52,6 +52,7 @@ function createRun(n: number): Record<string, unknown> {
       metadata: {
         thread_id: `thread ${Math.floor(trace / 5)}`,
         customer: `c${trace % 500}`,
+        region: `r${trace % 20}`,
         ls_model_name: `model ${trace % 3}`,
         usage_metadata: { input_tokens: 10, output_tokens: 20 },
       },
@@ -80,7 +81,8 @@ const READS: Readonly<Record<string, Read>> = {
   "list of the failed": list(() => ({ status: "error" })),
   "list by a part of the name": list((n) => ({ name: `agent ${n % 20}` })),
   "list of a thread": list((n) => ({ threadId: `thread ${n}` })),
-  "list by metadata": list((n) => ({ metadata: [["customer", `c${n * 7}`]] })),
+  "list by metadata that one trace in 500 has": list((n) => ({ metadata: [["customer", `c${n * 7}`]] })),
+  "list by metadata that one trace in 20 has": list((n) => ({ metadata: [["region", `r${n % 20}`]] })),
   "search, a word of one trace in 1,000": list((n) => ({ words: [`w${n * 11}x`] })),
   "search, the beginning of a word of every trace": list(() => ({ words: ["ord"] })),
   "search, two words": list((n) => ({ words: ["order", `w${n * 13}x`] })),

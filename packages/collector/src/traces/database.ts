@@ -80,6 +80,23 @@ export const VERSIONS: readonly string[] = [
   );
   CREATE TABLE keys (id TEXT PRIMARY KEY, proof TEXT NOT NULL);
   `,
+  // The counts of projects, so that their list reads no traces.
+  `
+  CREATE TABLE projects (name TEXT PRIMARY KEY, traces INTEGER NOT NULL) WITHOUT ROWID;
+  INSERT INTO projects (name, traces) SELECT project, count(*) FROM traces GROUP BY project;
+  CREATE TRIGGER traces_come AFTER INSERT ON traces BEGIN
+    INSERT INTO projects (name, traces) VALUES (new.project, 1) ON CONFLICT (name) DO UPDATE SET traces = traces + 1;
+  END;
+  CREATE TRIGGER traces_move AFTER UPDATE OF project ON traces WHEN old.project <> new.project BEGIN
+    INSERT INTO projects (name, traces) VALUES (new.project, 1) ON CONFLICT (name) DO UPDATE SET traces = traces + 1;
+    UPDATE projects SET traces = traces - 1 WHERE name = old.project;
+    DELETE FROM projects WHERE name = old.project AND traces = 0;
+  END;
+  CREATE TRIGGER traces_go AFTER DELETE ON traces BEGIN
+    UPDATE projects SET traces = traces - 1 WHERE name = old.project;
+    DELETE FROM projects WHERE name = old.project AND traces = 0;
+  END;
+  `,
 ];
 
 export class TraceDatabaseError extends Error {

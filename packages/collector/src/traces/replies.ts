@@ -11,8 +11,8 @@ import { FIELDS } from "./run-change.ts";
 export const TRACE_COLUMNS =
   "trace_id, project, name, status, error, started, latency, runs, errors, input_tokens, output_tokens, cost, thread_id, waited, waiting_since, input, output";
 
-/** @param row of TRACE_COLUMNS */
-export function toTraceItem(row: Row, models: readonly string[]): TraceItem {
+/** @param row of TRACE_COLUMNS, and `models` as JSON */
+export function toTraceItem(row: Row): TraceItem {
   return {
     trace_id: String(row["trace_id"]),
     project: String(row["project"]),
@@ -31,7 +31,7 @@ export function toTraceItem(row: Row, models: readonly string[]): TraceItem {
     output_tokens: Number(row["output_tokens"]),
     cost: numberOrNull(row["cost"]),
     thread_id: textOrNull(row["thread_id"]),
-    models,
+    models: JSON.parse(String(row["models"])) as readonly string[],
   };
 }
 

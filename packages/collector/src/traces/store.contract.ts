@@ -253,6 +253,13 @@ export function testTraceStore(name: string, open: OpenTraceStore): void {
     );
     assert.deepEqual([await store.deleteTrace(uuid(1)), await store.deleteTrace(uuid(1))], [true, false]);
     assert.deepEqual([await store.run(uuid(2)), (await store.search(EVERY_TRACE)).items.length], [null, 1]);
+    await store.write(post(run(20, 21, { session_name: "guess" }), run(30, 30, { session_name: "shop" })));
+    assert.deepEqual(await store.projects(), [
+      { name: "guess", traces: 1 },
+      { name: "shop", traces: 2 },
+    ]);
+    await store.write(post(run(20, 20, { session_name: "shop" })));
+    assert.deepEqual(await store.projects(), [{ name: "shop", traces: 3 }], "a trace has the project of its root");
   });
 
   test(`${name}: children before their root, and a patch of an unknown run`, async (t) => {

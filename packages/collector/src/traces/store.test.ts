@@ -112,6 +112,25 @@ test("a later version's step is made once and keeps traces and sums; this versio
   await assert.rejects(open(t, { folder }), /written by a newer version/);
 });
 
+test("a file from before the counts of projects gets them", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-traces-"));
+  const db = openDatabase(folder, systemClock, log, VERSIONS.slice(0, 1));
+  const columns = "name, status, started, runs, errors, input_tokens, output_tokens, bytes, touched, received_at";
+  for (const [id, project] of ["shop", "shop", "tests"].entries())
+    db.run(
+      `INSERT INTO traces (trace_id, project, ${columns}) VALUES (?, ?, '', '', 0, 0, 0, 0, 0, 0, 0, ?)`,
+      uuid(id),
+      project,
+      START,
+    );
+  db.close();
+  const { store } = await open(t, { folder });
+  assert.deepEqual(await store.projects(), [
+    { name: "shop", traces: 2 },
+    { name: "tests", traces: 1 },
+  ]);
+});
+
 test("traces without a change for the maximum age are deleted", async (t) => {
   const at = await open(t);
   await at.store.write(post(run(10, 10, { name: "quiet" }), run(20, 20, { name: "busy" })));

@@ -20,6 +20,7 @@ import type { Parameter, Sql } from "./sql.ts";
 
 type Queries = Pick<TraceStore, "search" | "trace" | "run" | "attachment" | "projects">;
 
+/** Models as JSON, for the rows of a page only: those of all that match would take longer than the search. */
 const ITEM = `${TRACE_COLUMNS}, array_to_json(models)::text AS models`;
 const COUNTED_MAX = 1000;
 const FEW_MAX = 5000;
@@ -27,18 +28,20 @@ const FEW_MAX = 5000;
 /** @param of how the store keeps contents */
 export function createQueries(sql: Sql, of: { readonly cells: SealedCells; readonly isSearched: boolean }): Queries {
   const { cells, isSearched } = of;
-  const readItem = (row: Row): TraceItem =>
-    toTraceItem(openItem(cells, row), JSON.parse(String(row["models"])) as readonly string[]);
+  const readItem = (row: Row): TraceItem => toTraceItem(openItem(cells, row));
   return {
     async search(search) {
       checkSearch(search, isSearched);
       const { where, parameters } = buildConditions(search, await chooseRare(sql, search.words));
-      const order = `ORDER BY started DESC, trace_id DESC LIMIT ${search.limit + 1}`;
-      const traces = `SELECT ${ITEM} FROM holdpoint_traces.traces ${where}`;
-      const few = `SELECT *, count(*) OVER () AS found FROM (${traces} LIMIT ${FEW_MAX + 1}) AS matches ${order}`;
-      const found = search.words.length === 0 ? null : await sql.all(few, ...parameters);
+      const order = "ORDER BY started DESC, trace_id DESC";
+      const limit = search.limit + 1;
+      const traces = `SELECT ${TRACE_COLUMNS}, models FROM holdpoint_traces.traces ${where}`;
+      const few = `SELECT *, count(*) OVER () AS found FROM (${traces} LIMIT ${FEW_MAX + 1}) AS matches`;
+      const read = (from: string, more = ""): Promise<readonly Row[]> =>
+        sql.all(`SELECT ${ITEM}${more} FROM (${from} ${order} LIMIT ${limit}) AS page ${order}`, ...parameters);
+      const found = search.words.length === 0 ? null : await read(few, ", found");
       const isWhole = found !== null && Number(found[0]?.["found"] ?? 0) <= FEW_MAX;
-      const rows = isWhole ? found : await sql.all(`${traces} ${order}`, ...parameters);
+      const rows = isWhole ? found : await read(traces);
       return cutPage(rows.map(readItem), search.limit);
     },
     async trace(traceId) {
