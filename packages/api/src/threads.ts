@@ -138,6 +138,7 @@ const threadFilter = {
   metadata: jsonObject.nullish(),
   values: jsonObject.nullish(),
   ids: list(uuid, LIST_MAX).nullish(),
+  id_prefix: z.string().min(1).max(36).toLowerCase().nullish().describe("the beginning of an id, as lists show it"),
   status: threadStatus.nullish(),
   q: searchText.nullish(),
 };

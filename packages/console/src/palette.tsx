@@ -29,6 +29,8 @@ interface Action {
 const ROWS_MAX = 50;
 const FOUND_MAX = 5;
 const WAIT_MS = 150;
+/** As lists show ids of threads, or the whole. */
+const ID_START = /^[0-9a-f]{8}-[0-9a-f]{4}[0-9a-f-]{0,23}$/i;
 
 /** What the server knows under these words; empty while it is asked. A part that is absent or refused is left out. */
 function useFound(text: string): readonly Action[] {
@@ -49,7 +51,10 @@ function useFound(text: string): readonly Action[] {
   const threads = useQuery({
     queryKey: ["palette", "threads", q],
     queryFn: ({ signal }) =>
-      call<readonly Thread[]>("POST", "/threads/search", { body: { q, limit: FOUND_MAX }, signal }),
+      call<readonly Thread[]>("POST", "/threads/search", {
+        body: { ...(ID_START.test(q) ? { id_prefix: q } : { q }), limit: FOUND_MAX },
+        signal,
+      }),
     ...options,
   });
   const traces = useQuery({

@@ -6,6 +6,8 @@ import type { Awaitable } from "./results/awaitable.ts";
 export interface ThreadQuery {
   readonly scope: Scope;
   readonly ids: readonly string[] | null;
+  /** The beginning of an id, in lower case. */
+  readonly idPrefix: string | null;
   readonly status: ThreadStatus | null;
   readonly metadata: JsonObject | null;
   /** Words of the search index, all of which must occur in the thread; empty: any thread. */

@@ -115,6 +115,7 @@ export async function searchRequests(
   const ids = await agent.storage.longReads.searchThreadIds({
     ...query,
     ids: null,
+    idPrefix: null,
     status: status === "answered" ? "idle" : status === "expired" || status === "cancelled" ? "error" : null,
     metadata: { ...metadata, graph_id: REQUEST_GRAPH },
     limit,

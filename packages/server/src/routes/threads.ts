@@ -69,6 +69,7 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
         {
           scope,
           ids: body.ids ?? null,
+          idPrefix: body.id_prefix ?? null,
           status: body.status ?? null,
           metadata: body.metadata ?? null,
           search,
@@ -145,6 +146,7 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
   const query = {
     scope,
     ids: body.ids ?? null,
+    idPrefix: body.id_prefix ?? null,
     status: body.status ?? null,
     metadata: body.metadata ?? null,
     search: await wordsIn(agent, body.q),

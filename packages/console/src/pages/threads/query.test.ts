@@ -12,12 +12,7 @@ const CASES: readonly { readonly name: string; readonly filters: ThreadFilters; 
     filters: { graph: "agent", metadata: "tenant=acme, tier=2" },
     asks: { metadata: { graph_id: "agent", tenant: "acme", tier: 2 } },
   },
-  { name: "half an id", filters: { id: "01a1" }, asks: {} },
-  {
-    name: "an id",
-    filters: { id: "01a1fecb-8b82-7235-8d9c-81f4d86eb4c2" },
-    asks: { ids: ["01a1fecb-8b82-7235-8d9c-81f4d86eb4c2"] },
-  },
+  { name: "the beginning of an id", filters: { id: " 01a1fecb-8b82 " }, asks: { id_prefix: "01a1fecb-8b82" } },
 ];
 
 for (const { name, filters, asks } of CASES) {

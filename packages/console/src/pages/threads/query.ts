@@ -8,12 +8,13 @@ export interface ThreadFilters {
   readonly graph?: string | undefined;
   /** `key=value`, several separated by commas; a JSON value counts as JSON. */
   readonly metadata?: string | undefined;
+  /** An id, or its beginning. */
   readonly id?: string | undefined;
   readonly sort?: string | undefined;
 }
 
 export const STATUSES = ["idle", "busy", "interrupted", "error"] as const;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const ID_UNITS = 36;
 
 export function searchBody(filters: ThreadFilters, limit: number, offset: number): Readonly<Record<string, unknown>> {
   const { text, status, graph, metadata, id, sort } = filters;
@@ -27,7 +28,7 @@ export function searchBody(filters: ThreadFilters, limit: number, offset: number
     ...(text === undefined ? {} : { q: text }),
     ...(STATUSES.some((one) => one === status) ? { status } : {}),
     ...(Object.keys(pairs).length === 0 ? {} : { metadata: pairs }),
-    ...(id !== undefined && UUID.test(id) ? { ids: [id] } : {}),
+    ...(id === undefined || id.trim() === "" ? {} : { id_prefix: id.trim().slice(0, ID_UNITS) }),
   };
 }
 

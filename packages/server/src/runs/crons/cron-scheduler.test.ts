@@ -125,6 +125,7 @@ async function bench(t: TestContext): Promise<Bench> {
         const threads = await tx.searchThreads({
           scope: null,
           ids: null,
+          idPrefix: null,
           status: null,
           metadata: null,
           limit: 1000,
@@ -347,6 +348,7 @@ test("skips a tick whose run is refused (cron-scheduler.3)", async (t) => {
     tx.searchThreads({
       scope: null,
       ids: null,
+      idPrefix: null,
       status: "busy",
       metadata: null,
       limit: 1,

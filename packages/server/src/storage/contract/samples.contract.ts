@@ -54,6 +54,7 @@ export const values = (stored: { readonly values: ReadonlyMap<string, { readonly
 export const ALL: ThreadQuery = {
   scope: null,
   ids: null,
+  idPrefix: null,
   status: null,
   metadata: null,
   limit: 100,

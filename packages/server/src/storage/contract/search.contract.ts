@@ -23,6 +23,7 @@ interface Makers {
 const THREADS: ThreadQuery = {
   scope: null,
   ids: null,
+  idPrefix: null,
   status: null,
   metadata: null,
   search: [],

@@ -102,6 +102,8 @@ export function threadCases(open: OpenStorage): void {
       [{ status: "interrupted" }, []],
       [{ ids: [one ?? "", three ?? "", newId()] }, [three, one]],
       [{ ids: [] }, []],
+      [{ idPrefix: two?.slice(0, 30) ?? "" }, [two]],
+      [{ idPrefix: "x" }, []],
       [{ metadata: {} }, [three, two, one]],
       [{ metadata: { owner: "ann" } }, [three, one]],
       [{ metadata: { owner: "ann", tags: ["b"] } }, [one]],

@@ -83,6 +83,7 @@ function buildThreadQuery(assistantId: string, scope: Scope): ThreadQuery {
   return {
     scope,
     ids: null,
+    idPrefix: null,
     status: null,
     metadata: { assistant_id: assistantId },
     limit: THREADS_PER_STEP,

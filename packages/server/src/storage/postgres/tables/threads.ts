@@ -120,6 +120,7 @@ function buildConditions(query: ThreadQuery): Conditions {
   if (query.status !== null) search.add(`t.status = '${query.status}'`);
   if (query.search.length > 0) search.add(isMatch("t.thread_id", "''", "?"), searchText(query.search));
   if (query.ids !== null) search.add("t.thread_id = ANY(?::text[])", query.ids);
+  if (query.idPrefix !== null) search.add("t.thread_id >= ? AND t.thread_id < ?", query.idPrefix, `${query.idPrefix}g`); // above every digit of an id
   const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed) {
     search.add(

@@ -175,7 +175,8 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
   if (match !== null && !match.isFew) add(isMatch("t.thread_id", "''"), match.text);
   if (match?.isFew === true) add(`t.thread_id IN (${FOUND})`, match.text);
   if (query.ids !== null) add("t.thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
-  const isNamed = query.ids !== null || match?.isFew === true;
+  if (query.idPrefix !== null) add("t.thread_id >= ? AND t.thread_id < ?", query.idPrefix, `${query.idPrefix}g`); // above every digit of an id
+  const isNamed = query.ids !== null || query.idPrefix !== null || match?.isFew === true;
   const driver = isNamed || indexed.length === 0 ? null : fewest(db, candidates);
   if (driver !== null) add("m.key = ? AND m.value = ?", driver.key, driver.text);
   if (status !== null) add(status);
