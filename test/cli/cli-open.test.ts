@@ -41,7 +41,10 @@ test("open and --web open the page, and print its address (cli-open.1)", async (
     [["inbox", "ls", "--graph", "echo", "--newest", "--web"], "/inbox?graph=echo&order=newest"],
     [["inbox", "ls", "--sort", "priority", "--web"], "/inbox?order=priority"],
     [["threads", "show", id, "--web"], `/threads/${id}`],
+    [["inbox", "ls", "--metadata", '{"tier": 2}', "--web"], "/inbox?order=oldest&metadata=tier%3D2"],
     [["threads", "ls", "--status", "idle", "--web"], "/threads?status=idle"],
+    [["threads", "ls", "--metadata", '{"tenant": "acme"}', "--web"], "/threads?metadata=tenant%3Dacme"],
+    [["trace", "ls", "--search", "order", "--slower", "5", "--web"], "/traces?q=order&slow=5"],
     [["audit", "ls", "--by", "ann", "--web"], "/answered?by=ann"],
     [["status", "--web"], "/inbox"],
   ];
@@ -69,11 +72,11 @@ test("logs prints the events of a run, and follows it to its end (cli-open.2)", 
   await thread.run({ input: { payload: "Well?" } });
   await thread.resume("yes");
   const last = await run(["logs", thread.threadId]);
-  assert.match(last.err, /^run [0-9a-f-]{36}\n$/);
+  assert.match(last.err, /^run [0-9a-f-]{13}\n$/);
   assert.match(last.out, /"yes"[^]*\n\nsuccess\n$/);
   const { body } = await call(server, "GET", `/threads/${thread.threadId}/runs`);
   const [second, first] = body as readonly { readonly run_id: string }[];
-  assert.equal(last.err, `run ${second?.run_id}\n`);
+  assert.equal(last.err, `run ${second?.run_id.slice(0, 13)}\n`);
   const { out } = await run(["logs", thread.threadId, first?.run_id ?? "", "--json"]);
   const events = lines(out) as readonly { readonly event: string }[];
   assert.deepEqual([events[0]?.event, events.some(({ event }) => event === "values")], ["metadata", true]);

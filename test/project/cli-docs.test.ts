@@ -1,6 +1,6 @@
 // Test of docs/reference/cli.md against the command line.
 // Rules:
-//   cli-docs.1. The reference names every command with its usage, description and options, as in its help.
+//   cli-docs.1. The reference names every command with its usage, description, options and their choices, as in its help.
 //   cli-docs.2. The table of exit codes has exactly the existing codes.
 //   cli-docs.3. Every option has a description, and every command but `completion` takes --json.
 // A failing comparison prints the expected reference.
@@ -50,7 +50,10 @@ function formatVerb({ name, command }: Verb): string {
   const isCommon = (long: string | undefined): boolean => COMMON.includes(long ?? "");
   const own = command.options.filter(({ long }) => !isCommon(long));
   const common = command.options.filter(({ long }) => isCommon(long)).map(({ flags }) => `\`${flags}\``);
-  const rows = own.map(({ flags, description }) => `| \`${flags}\` | ${description} |`);
+  const rows = own.map(({ flags, description, argChoices }) => {
+    const choices = argChoices === undefined ? "" : ` (${argChoices.map((one) => `\`${one}\``).join(", ")})`;
+    return `| \`${flags}\` | ${description}${choices} |`;
+  });
   const table = rows.length === 0 ? [] : ["", "| option | |", "| --- | --- |", ...rows];
   return [
     `### \`${name}${words(command)}\``,

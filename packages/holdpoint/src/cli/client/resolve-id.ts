@@ -147,6 +147,19 @@ export async function findTrace(client: Client, word: string): Promise<string> {
   return only(matching, word, (id) => id, { what: "trace", list: `${client.program} trace ls`, listed: all.length });
 }
 
+/** The thread that the traces name; senders may give it any text. */
+export async function findTracedThread(client: Client, word: string): Promise<string> {
+  const wanted = word.toLowerCase();
+  if (!/^[0-9a-f]{8}-[0-9a-f-]*$/.test(wanted) || UUID.test(wanted)) return word;
+  const all = await searchTraces(client, {}, LISTED_MAX);
+  const threads = [...new Set(all.map(({ thread_id: id }) => id ?? ""))].filter((id) => id.startsWith(wanted));
+  return only(threads, word, (id) => id, {
+    what: "thread of a trace",
+    list: `${client.program} trace ls`,
+    listed: all.length,
+  });
+}
+
 interface Listing {
   readonly what: string;
   /** The command that lists the objects. */

@@ -13,7 +13,8 @@ import type { Column } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { duration, jsonText, oneLine, printable, wrap } from "../output/sanitize.ts";
 import type { InboxItem } from "../client/api-types.ts";
-import { openPage } from "./open.ts";
+import { objectOption } from "./input.ts";
+import { formatPairs, openPage } from "./open.ts";
 
 const DANGEROUS = "DANGEROUS";
 
@@ -34,7 +35,10 @@ export interface InboxFilter extends ServerOptions, PrintOptions {
 
 export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode> {
   const { sort: order } = filter;
-  if (filter.web === true) return openPage(cli, filter, "/inbox", buildPageQuery(filter, order));
+  if (filter.web === true) {
+    const metadata = formatPairs(await objectOption(cli, "--metadata", filter.metadata));
+    return openPage(cli, filter, "/inbox", { ...buildPageQuery(filter, order), metadata });
+  }
   const client = await agentClient(cli, filter);
   const thread = filter.thread === undefined ? undefined : await findThread(client, filter.thread);
   const query = {

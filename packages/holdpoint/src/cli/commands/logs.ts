@@ -1,5 +1,6 @@
 // Logs: the events of a run as they arrive; of a run whose events are gone, the steps that its thread keeps.
 // Invariant: every line is an event, {event, data} with --json: a step is one of the stream mode `checkpoints`.
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Run, State } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -31,7 +32,8 @@ export async function showLogs(
   const thread = await findThread(client, threadWord);
   const runs: readonly Run[] = await client.get(`/threads/${thread}/runs`, { limit: RUNS_MAX });
   const run = chooseRun(client, thread, runs, word);
-  if (options.json !== true && run !== null) cli.terminal.err(`${paint(cli.terminal, "dim", `run ${run.run_id}`)}\n`);
+  if (options.json !== true && run !== null)
+    cli.terminal.err(`${paint(cli.terminal, "dim", `run ${shortId(run.run_id)}`)}\n`);
   const print = createPrinter(cli, options.json === true);
   const path = `/threads/${thread}`;
   let count = 0;
@@ -53,7 +55,7 @@ export async function showLogs(
 function chooseRun(client: Client, thread: string, runs: readonly Run[], word: string | undefined): Run | null {
   if (word === undefined) return runs[0] ?? null;
   const matching = runs.filter(({ run_id: id }) => id.startsWith(word.toLowerCase()));
-  const list = `${client.program} threads show ${thread}`;
+  const list = `${client.program} threads show ${shortId(thread)}`;
   return only(matching, word, ({ run_id: id }) => id, { what: "run of the thread", list, listed: runs.length });
 }
 

@@ -1,4 +1,5 @@
 // Open: pages of the console in the browser, at what an id names. The address is printed in any case.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Client, type ServerOptions, agentClient, agentUrl, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { findItems, findThread, findTrace } from "../client/resolve-id.ts";
@@ -27,6 +28,14 @@ export async function openPage(
   const set = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   const search = set.length === 0 ? "" : `?${new URLSearchParams(set).toString()}`;
   return showAddress(cli, `${await findConsole(cli, options)}${path}${search}`, options);
+}
+
+/** `{"customer": 7}` → `customer=7`, as the filters of the pages have it. */
+export function formatPairs(metadata: JsonObject | null): string | undefined {
+  const pairs = Object.entries(metadata ?? {}).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return pairs.length === 0 ? undefined : pairs.join(", ");
 }
 
 async function showAddress(

@@ -8,7 +8,7 @@ import { type PrintOptions, paint, printJson, printList, printColumns } from "..
 import type { Column } from "../output/table.ts";
 import { duration, jsonText, oneLine } from "../output/sanitize.ts";
 import type { Run, State, Thread } from "../client/api-types.ts";
-import { openPage } from "./open.ts";
+import { formatPairs, openPage } from "./open.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
 
 type Options = ServerOptions & PrintOptions;
@@ -26,8 +26,9 @@ const LISTED = ["thread_id", "created_at", "updated_at", "metadata", "status", "
 
 export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitCode> {
   const { search: text, status, graph } = filter;
-  if (filter.web === true) return openPage(cli, filter, "/threads", { text, status, graph });
   const metadata = await objectOption(cli, "--metadata", filter.metadata);
+  if (filter.web === true)
+    return openPage(cli, filter, "/threads", { text, status, graph, metadata: formatPairs(metadata) });
   const client = await agentClient(cli, filter);
   const search = {
     select: LISTED,

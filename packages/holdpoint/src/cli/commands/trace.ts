@@ -8,7 +8,7 @@ import { type Client, type ServerOptions, tracesClient } from "../client/api-cli
 import type { Cli } from "../client/command-context.ts";
 import { openPage } from "./open.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { findTrace, searchTraces } from "../client/resolve-id.ts";
+import { findTrace, findTracedThread, searchTraces } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { duration, oneLine } from "../output/sanitize.ts";
@@ -29,19 +29,22 @@ export interface TraceFilter extends ServerOptions, PrintOptions {
 }
 
 export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCode> {
-  const { project, name, status, model, tag, metadata, thread } = filter;
-  if (filter.web === true) return openPage(cli, filter, "/traces", { project, name, status, model, thread });
+  const { project, name, search: q, status, model, tag, metadata, thread, slower } = filter;
+  if (filter.web === true) {
+    const slow = slower === undefined ? undefined : String(slower);
+    return openPage(cli, filter, "/traces", { q, project, name, status, model, thread, slow });
+  }
   const client = await tracesClient(cli, filter);
   const query = {
     project,
     name,
-    q: filter.search,
+    q,
     status,
     model,
     tag,
     metadata,
-    thread_id: thread,
-    min_latency_ms: filter.slower,
+    thread_id: thread === undefined ? undefined : await findTracedThread(client, thread),
+    min_latency_ms: slower,
   };
   const traces = await searchTraces(client, query, filter.limit);
   printColumns(cli, traces, traceColumns, { ...filter, none: "No matching traces." });

@@ -8,6 +8,7 @@
 //   output/    tables, JSON, terminals, expressions of jq
 //   errors/    exit codes and messages
 import { Argument, type Command, Option } from "commander";
+import { TRACE_STATUSES } from "@holdpoint/api/traces/traces.ts";
 import type { InboxItem } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
 import type { Surroundings } from "../commands/checks/finding.ts";
@@ -208,7 +209,7 @@ function registerTrace(program: Command, cli: Cli): void {
     .option("--project <name>", "of this project")
     .option("--name <part>", "with this text in the name")
     .option("--search <words>", "with these words in names, inputs, outputs or errors")
-    .option("--status <status>", "success, error, pending, waiting or incomplete")
+    .addOption(new Option("--status <status>", "with this status").choices(TRACE_STATUSES))
     .option("--model <name>", "that used this model")
     .option("--thread <id>", "of this thread")
     .option("--tag <tag>", "with this tag")
