@@ -92,7 +92,7 @@ test("a trace that waits says so, with its question's thread, and is found by a 
     return (body as { readonly items: readonly object[] }).items.length > 0 ? true : undefined;
   });
   const page = await browser.open("/traces?status=waiting");
-  await page.getByRole("textbox", { name: "Search" }).fill("SHIP 4711");
+  await page.getByRole("searchbox", { name: "Search" }).fill("SHIP 4711");
   const row = page.getByRole("list", { name: "Traces" }).getByRole("link", { name: /waiting.*invoke_agent echo/ });
   await row
     .getByText(/waiting$/)

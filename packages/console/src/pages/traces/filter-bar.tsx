@@ -1,10 +1,12 @@
 // Filter bar: the filters of the trace list, all in the URL.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useRef, type ReactNode } from "react";
+import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { TRACE_STATUSES, type TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
-import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
+import { ChoiceFilter, ListFilters, SearchFilter, TextFilter } from "../../frames/list-filters.tsx";
+import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Chip } from "../../ui/controls.tsx";
 import { absoluteTime, duration } from "../../ui/format.ts";
 import { PATH, SINCE, SLOW_SHARE, type TraceFilters, US_IN_MS, latencyAt } from "./query.ts";
@@ -17,6 +19,8 @@ export function FilterBar({
   readonly traces: readonly TraceItem[];
 }): ReactNode {
   const navigate = useNavigate();
+  const field = useRef<HTMLInputElement>(null);
+  useShortcuts("Filters", [{ keys: "/", label: "Search", run: () => field.current?.focus() }]);
   const projects = useQuery({
     queryKey: ["trace-projects"],
     queryFn: ({ signal }) => call<readonly { readonly name: string }[]>("GET", `${PATH}/projects`, { signal }),
@@ -32,7 +36,13 @@ export function FilterBar({
     <ListFilters
       onClear={Object.keys(filters).length === 0 ? null : () => void navigate({ to: "/traces", search: {} })}
     >
-      <TextFilter label="Search" value={filters.q} placeholder="search content" onChange={(q) => set({ q })} />
+      <SearchFilter
+        field={field}
+        label="Search"
+        value={filters.q}
+        placeholder="search content"
+        onChange={(q) => set({ q })}
+      />
       <QuickFilters filters={filters} traces={traces} onChange={set} />
       <ChoiceFilter
         label="Status"
@@ -69,7 +79,7 @@ export function FilterBar({
         </Chip>
       )}
       {filters.name === undefined ? null : <Chip tone="accent">name {filters.name}</Chip>}
-      {filters.thread === undefined ? null : <Chip tone="accent">thread {filters.thread}</Chip>}
+      {filters.thread === undefined ? null : <Chip tone="accent">thread {shortId(filters.thread)}</Chip>}
     </ListFilters>
   );
 }
