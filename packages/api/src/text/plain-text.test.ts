@@ -12,6 +12,7 @@ const ROWS: readonly (readonly [markdown: string, words: string])[] = [
   ["Is this data:image/png;base64,iVBORw0KGgo= yours?", "Is this [image] yours?"],
   ["Read data:application/pdf;base64,AAAA now", "Read [file] now"],
   ["| name | amount |\n|---|---:|\n| Ada | 5 |", "name · amount Ada · 5"],
+  ["| a | b |\n| - | :-: |\n| 1 | 2 |", "a · b 1 · 2"],
   ['<b>Pay</b> <span class="x">5</span><br>now', "Pay 5 now"],
   ["```json\n{}\n```\nSend?", "{} Send?"],
   ["Title\n=====\nText", "Title Text"],
