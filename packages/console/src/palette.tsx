@@ -2,6 +2,7 @@
 // shortcuts.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { recognise } from "@holdpoint/api/dialects.ts";
 import { formatHint } from "@holdpoint/api/text/payload-excerpt.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
@@ -9,6 +10,7 @@ import { call } from "./api/client.ts";
 import type { Thread } from "./api/types.ts";
 import { countChoices, listInbox } from "./data/inbox/calls.ts";
 import { glance } from "./json/excerpt.ts";
+import type { Json } from "./json/json.ts";
 import { useEffect, useState, type KeyboardEvent, type ReactNode } from "react";
 import { DESTINATIONS } from "./navigation.ts";
 import { Key } from "./ui/controls.tsx";
@@ -85,9 +87,10 @@ function useFound(text: string): readonly Action[] {
           params: { threadId: item.thread_id, interruptId: item.id },
         }),
     })),
-    ...(threads.data ?? []).map(({ thread_id: threadId, metadata, status }) => ({
+    ...(threads.data ?? []).map(({ thread_id: threadId, metadata, status, interrupts }) => ({
       kind: "Thread",
       label: `${shortId(threadId)} ${glance(metadata["graph_id"] ?? "", 40)} · ${status}`,
+      hint: nameQuestion(interrupts),
       keys: "",
       run: () => void navigate({ to: "/threads/$threadId", params: { threadId } }),
     })),
@@ -108,6 +111,12 @@ function useFound(text: string): readonly Action[] {
         run: () => void navigate({ to: "/inbox", search: { claim: name } }),
       })),
   ];
+}
+
+/** The first question of a thread; empty without one. */
+function nameQuestion(interrupts: Thread["interrupts"]): string {
+  const [question] = Object.values(interrupts).flat();
+  return question === undefined ? "" : recognise((question.value ?? null) as Json, null).title;
 }
 
 export function Palette({

@@ -175,9 +175,15 @@ function List({ settings }: { readonly settings: readonly SettingLine[] }): Reac
 
 /** By the words of their names; the first that fits. */
 const SUBJECTS = [
-  ["Sign-in and access", /OIDC|KEYS?$|KEYS?_|AUTH|ROLE|SESSION|ALLOWED|COOKIE|UNAUTHENTICATED/],
-  ["Traces and collector", /TRAC|OTEL|SPOOL|COLLECT|^HTTP_|GRPC|DEAD_LETTER|PRICES|BATCH|QUEUE_BYTES|FLUSH/],
-  ["Storage and retention", /DATA_DIR|DATABASE|POSTGRES|RETENTION|TTL|KEEP|BACKUP|SQLITE/],
+  [
+    "Sign-in and access",
+    /^(?!TRAC|REDACT|.*ENCRYPTION).*(?:OIDC|KEYS?$|KEYS?_|AUTH|ROLE|SESSION|ALLOWED|COOKIE|UNAUTHENTICATED)/,
+  ],
+  [
+    "Traces and collector",
+    /TRAC|OTEL|SPOOL|SPAN|COLLECT|^HTTP_|GRPC|DEAD_LETTER|PRICES|BATCH|QUEUE_BYTES|BUFFER|FLUSH|INGEST|GENAI|RULES|REDACT|FORWARD_HEADERS|^MAX_RETR|^RETR/,
+  ],
+  ["Storage and retention", /ENCRYPTION|DATA_DIR|DATABASE|POSTGRES|RETENTION|TTL|KEEP|BACKUP|SQLITE/],
   ["Messages and webhooks", /NOTIF|SLACK|SMTP|MAIL|WEBHOOK/],
   ["Runs and limits", /MAX|LIMIT|TIMEOUT|JOBS|WORKER|_SECS|_MS|BYTES/],
 ] as const;
