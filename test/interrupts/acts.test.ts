@@ -382,7 +382,10 @@ for (const storage of ["sqlite", "postgres"] as const)
       assert.equal((await call(server, "GET", "/inbox")).status, 401); // no credentials: no attempt
       await restart();
       const [last, first, ...older] = await list("action=access_refused");
-      assert.deepEqual([first?.value["count"], last?.value["reasons"]], [1, { key: 29, no_role: 1 }]);
+      assert.deepEqual(
+        [first?.value["count"], last?.value["reasons"], last?.value["people"]],
+        [1, { key: 29, no_role: 1 }, ["nobody@example.com"]],
+      );
       assert.equal(await count(), before + 31);
       assert.ok(older.length <= 3);
     });

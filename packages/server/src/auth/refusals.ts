@@ -12,8 +12,11 @@ import type { Access, AccessRequest, Storage } from "../ports/ports.ts";
 import { readOrigin } from "./request-origin.ts";
 
 export interface Refusals extends Service {
-  /** @param what `key`, or the failure of a sign-in */
-  note(what: string, request: AccessRequest): void;
+  /**
+   * @param what `key`, or the failure of a sign-in
+   * @param person who came from the provider, if that is known
+   */
+  note(what: string, request: AccessRequest, person?: string | null): void;
 }
 
 export interface RefusalPorts {
@@ -29,6 +32,7 @@ interface Refused {
   count: number;
   readonly what: Map<string, number>;
   readonly addresses: Set<string>;
+  readonly people: Set<string>;
   readonly first: Origin;
 }
 
@@ -41,8 +45,9 @@ export function createRefusals({ storage, clock, log }: RefusalPorts): Refusals 
     const refused = waiting;
     waiting = null;
     if (refused === null) return;
-    const { count, what, addresses, first } = refused;
-    const fields = { count, reasons: Object.fromEntries(what), addresses: [...addresses] };
+    const { count, what, addresses, people, first } = refused;
+    const named = people.size === 0 ? {} : { people: [...people] };
+    const fields = { count, reasons: Object.fromEntries(what), addresses: [...addresses], ...named };
     const act = buildAct(
       { name: "unknown", origin: first },
       { action: "access_refused", at: clock.now(), subject: [...what.keys()].join(", "), fields },
@@ -57,13 +62,14 @@ export function createRefusals({ storage, clock, log }: RefusalPorts): Refusals 
   };
   return {
     name: "refusals",
-    note(what, request) {
+    note(what, request, person = null) {
       const first = readOrigin(request);
-      waiting ??= { count: 0, what: new Map(), addresses: new Set(), first };
+      waiting ??= { count: 0, what: new Map(), addresses: new Set(), people: new Set(), first };
       waiting.count++;
       if (waiting.what.has(what) || waiting.what.size < NAMED_MAX)
         waiting.what.set(what, (waiting.what.get(what) ?? 0) + 1);
       if (waiting.addresses.size < NAMED_MAX) waiting.addresses.add(first.address);
+      if (person !== null && waiting.people.size < NAMED_MAX) waiting.people.add(person);
       if (cancel === null) writeAndWait(); // refusals.1
     },
     async start() {},

@@ -115,9 +115,10 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   const refusal = callback.searchParams.get("error");
   const description = callback.searchParams.get("error_description") ?? "";
   const again = !isSecond && [refusal, description].includes("authentication_expired"); // sign-in.9
+  let who: string | null = null;
   const failed = (failure: SignInFailure, reason: string, step: SignInStep | null = null): SignInEnd => {
     ports.log.warning("sign_in_failed", { failure, ...(step === null ? {} : { step }), reason });
-    ports.refusals.note(failure, request);
+    ports.refusals.note(failure, request, who);
     return { returnTo, failure, again: false, cookies };
   };
   if (attempt === null) return { returnTo, failure: "expired", again, cookies };
@@ -131,6 +132,7 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   const fault = identity.userInfoFault;
   if (fault !== null) ports.log.warning("sign_in_user_info_unread", { step: "userinfo", reason: fault });
   const person = readPerson(identity, ports.claims, ports.clock.now());
+  who = person.name;
   const seen = describeGroups(identity.claims, ports.claims);
   if (hasUnreadGroups(identity.claims, ports.claims))
     ports.log.warning("sign_in_groups_unread", { name: person.name, seen });
