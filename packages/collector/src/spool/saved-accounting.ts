@@ -87,7 +87,7 @@ export function noteDone(counts: PartCounts, { segment, offset }: RecordPlace, i
   for (const index of indexes) parts.add(`${offset}:${index}`);
 }
 
-/** The newest saved accounting counts the parts of a record there as pending (3). */
+/** The newest saved accounting counts the parts of a record there as pending. */
 export function isInBooks({ pending, savedAt }: PartCounts, { segment, offset }: RecordPlace): boolean {
   return savedAt !== null && pending.has(segment) && (segment < savedAt.segment || offset < savedAt.offset);
 }
