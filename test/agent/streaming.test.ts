@@ -92,6 +92,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
   for (const [graph, input, ends, rest] of [
     ["tooled", { calls: [CALL] }, { event: "completed" }, { tool_call_id: "one" }],
     ["teller", { ask: true }, { event: "interrupted" }, {}],
+    ["breakpoint_below", {}, { event: "interrupted" }, {}],
     ["fails_below", {}, { event: "failed", error: { error: "TypeError", message: "broken below" } }, {}],
   ] as const)
     test(`lifecycle: a graph of ${graph} starts, and ends with ${JSON.stringify(ends)}`, async () => {

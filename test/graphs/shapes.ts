@@ -21,6 +21,12 @@ export const uncompiled = row();
 
 export const compiledBreakpoints = row().compile({ interruptBefore: ["node_b"] });
 
+export const breakpointBelow = new StateGraph(State)
+  .addNode("inner", compiledBreakpoints)
+  .addEdge("__start__", "inner")
+  .addEdge("inner", "__end__")
+  .compile();
+
 export async function factory() {
   await Promise.resolve();
   return row();
