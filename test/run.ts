@@ -1,11 +1,11 @@
 // Runs test files in few processes: `node test/run.ts SUITE|FILE|PATTERN...`, where a suite is one of suites.ts: `first` is
 // `npm test`. To load the server takes a second of CPU time, to start it once more in a process that has loaded
 // it a twentieth of that.
-//   test/run.1. Unit tests of all packages but the storage share a process. Files that start servers in their own process
-//        (server-here.ts, world.ts, createHoldpoint) share two, one file after the other; tests of the storage share one,
-//        and those that start collectors in their own process. Files of the console share two, and a browser in each. Each
-//        other file has a process of its own; some of them run at a time, those that take long first. `node --test FILE`
-//        runs any file alone.
+//   test/run.1. Unit tests of all packages but the storage share a process with the tests of the project. Files that start
+//        servers in their own process (server-here.ts, world.ts, createHoldpoint) share two, one file after the other;
+//        tests of the storage share one, and those of the collector without processes. Files of the console share two,
+//        and a browser in each. Each other file has a process of its own; some of them run at a time, those that take
+//        long first. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece. What failed is repeated at the end.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails. A test that fails
@@ -29,7 +29,9 @@ import { startPostgres } from "./harness/postgres/server.ts";
 import noSkips from "./no-skips.ts";
 import { SUITES, TAKES_LONG } from "./suites.ts";
 
-const isUnit = (file: string): boolean => /^packages\/(?!server\/src\/storage\/)/.test(file);
+/** They read files, and load what unit tests load. */
+const isProject = (file: string): boolean => /^test\/project\/(?!errors|loading)/.test(file);
+const isUnit = (file: string): boolean => isProject(file) || /^packages\/(?!server\/src\/storage\/)/.test(file);
 const isStorage = (file: string): boolean => file.startsWith("packages/server/src/storage/");
 const isCollector = (file: string): boolean => file.startsWith("test/collector/");
 const isAgent = (file: string): boolean => file.startsWith("test/agent/");
@@ -73,12 +75,12 @@ const ALONE: readonly string[] = [
 /** Files with a page of the console. */
 const CONSOLE_HERE = /\b(?:startConsole|startServerHere)\b/;
 const SERVER_HERE = /from "\S+\/(?:harness\/(?:server-here|channels\/world)|exports\/(?:create|open)-holdpoint)\.ts"/;
-const COLLECTOR_HERE = /\/fakes\/collector\.ts"/;
+const COLLECTOR_HERE = /\/fakes\/collector\.ts"|from "@holdpoint\/collector\/(?:otlp|encode|translate)\//;
 
 /** Runs with others in one process. */
 function shares(file: string): boolean {
   if (ALONE.includes(file) || /\.(?:long|slow)\.test\.ts$/.test(file)) return false;
-  if (file.startsWith("packages/")) return true;
+  if (file.startsWith("packages/") || isProject(file)) return true;
   const here = isCollector(file) ? COLLECTOR_HERE : isBrowser(file) ? CONSOLE_HERE : SERVER_HERE;
   return here.test(readFileSync(file, "utf8"));
 }
