@@ -52,7 +52,7 @@ describe("Mastra", () => {
             { role: "user", content: "Weather in Paris?" },
           ],
         },
-        outputs: { text: "It rains.", files: [] },
+        outputs: { messages: [{ role: "assistant", content: "It rains." }] },
         params: { tools: ["weather"] },
       },
     },

@@ -76,7 +76,7 @@ export const ENVELOPES: readonly Envelope[] = [
     members: ["role", "message", "content", "kwargs", "event.name"],
     read: readSingle,
   },
-  { name: "text and calls (AI SDK, Mastra)", members: TEXT_CALLS, read: readTextAndCalls },
+  { name: "text, calls and files (AI SDK, Mastra)", members: [...TEXT_CALLS, "files"], read: readTextAndCalls },
   {
     name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2), Dify, Ollama, TGI, AutoGen",
     members: [...INVOKED_LISTS, ...INVOKED, ...ENDS],
@@ -338,12 +338,13 @@ function withoutSaidRaw(value: JsonObject, [message]: readonly Json[]): JsonObje
   return { ...rest, raw: withRest({}, raw, new Set(["choices"])) };
 }
 
-function readTextAndCalls(value: JsonObject): Conversation | null {
-  const name = TEXT_CALLS.find((one) => Array.isArray(value[one]));
-  const { text, role } = value;
-  if (name === undefined || role !== undefined || (text !== undefined && typeof text !== "string")) return null;
+function readTextAndCalls(value: JsonObject, as: Reading): Conversation | null {
+  const name = TEXT_CALLS.find((one) => Array.isArray(value[one])) ?? "";
+  const { files, text, role } = value;
+  const isAnswer = as.role === "assistant" && Array.isArray(files) && typeof text === "string" && text !== "";
+  if ((name === "" && !isAnswer) || role !== undefined || (text !== undefined && typeof text !== "string")) return null;
   const calls = listIn(value, name) ?? [];
-  const used = new Set(["text", name]);
+  const used = new Set(["text", name, ...(Array.isArray(files) && files.length === 0 ? ["files"] : [])]);
   const said = { role: "assistant", content: text ?? "", ...takeThought(value, used) };
   return buildConversation(value, used, listMessages(calls.length > 0 ? { ...said, tool_calls: calls } : said));
 }
