@@ -47,6 +47,8 @@ export interface EditOptions extends AnswerOptions {
   readonly args?: string;
   readonly action?: number;
   readonly others?: "approve" | "reject";
+  /** The person has read the changes before. */
+  readonly areRead?: boolean;
 }
 
 export async function edit(cli: Cli, word: string, options: EditOptions): Promise<ExitCode> {
@@ -60,7 +62,7 @@ export async function edit(cli: Cli, word: string, options: EditOptions): Promis
       if (index !== chosen) return { type: options.others ?? "approve" };
       const args = whole ?? editArgs(action.args, options.set);
       for (const line of listChanges(action.args, args))
-        if (options.json !== true) cli.terminal.out(`${oneLine(line)}\n`);
+        if (options.json !== true && options.areRead !== true) cli.terminal.out(`${oneLine(line)}\n`);
       return { type: "edit", args };
     });
     return answerOrThrow(

@@ -124,7 +124,7 @@ async function takeEdit(cli: Cli, item: InboxItem, { ask, options }: Asking): Pr
   if (set.length === 0) return "again";
   for (const line of listChanges(before, editArgs(before, set))) cli.terminal.out(`${oneLine(line)}\n`);
   if (!/^y(es)?$/i.test((await ask("Send? [y/N] ")).trim())) return "again";
-  await edit(cli, `${item.thread_id}/${item.id}`, { ...options, set });
+  await edit(cli, `${item.thread_id}/${item.id}`, { ...options, set, areRead: true });
   return "next";
 }
 
