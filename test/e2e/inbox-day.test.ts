@@ -117,7 +117,7 @@ test("answers are words in the list of answered items, whatever client gave them
   await waits.getByRole("cell", { name: "100 %" }).waitFor();
   await assertAccessible(page);
   await page.setViewportSize({ width: 390, height: 844 });
-  assert.ok(await waits.evaluate((table) => table.scrollWidth > table.clientWidth), "the table is wider than a phone");
+  assert.ok(await waits.evaluate((table) => table.scrollWidth <= table.clientWidth), "the table fits a phone");
   const save = await page.locator(".waits").getByRole("button", { name: "Save as CSV" }).boundingBox();
   assert.ok(save !== null && save.x + save.width <= 390, JSON.stringify(save));
   await page.close();
