@@ -5,5 +5,4 @@ await import("./streams.slow.test.ts");
 await import("./changelog.test.ts");
 await import("./differences.test.ts");
 await import("../../agent/called-graphs.test.ts");
-await import("../../interrupts/paused-threads.test.ts");
 export {};
