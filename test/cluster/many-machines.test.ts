@@ -8,6 +8,7 @@
 //   many-machines.5. Callers share the queue fairly, runs that resume a pause come first, and a full queue is 503.
 //   many-machines.6. A stopping API process accepts no runs, and waits for its callers' runs as long as a worker does
 //        for its own; then it returns their join URLs.
+//   many-machines.7. It does not wait for people: callers of a run behind a pause get its join URL while it stops.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "../harness/faults/fault-server.ts";
@@ -189,4 +190,20 @@ test("a stopping API process waits for its callers' runs, within the grace perio
   assert.deepEqual((await within("the short run ends", short.answer)).body, whole);
   assert.deepEqual(await stopped, [0, 0]);
   assert.deepEqual((await bench.call("GET", told.headers.get("location") ?? "")).body, whole);
+});
+
+test("a stopping process does not wait for a run behind a pause (many-machines.7)", async () => {
+  const patient = await fleet.startHere("api"); // for three minutes
+  const { thread } = await bench.pause("ask");
+  const answer = await fetch(`${patient.url}/threads/${thread}/runs/wait`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ assistant_id: "ask", input: {}, on_paused: "enqueue" }),
+  });
+  const stopped = patient.stop();
+  assert.match(await within("the caller is told", answer.text()), /ServerShutdown/);
+  assert.equal(await within("it has stopped", stopped), 0);
+  await bench.resume(thread, "ask", "yes");
+  const { body } = await bench.call("GET", answer.headers.get("location") ?? "");
+  assert.notEqual(questionsIn(body).length, 0);
 });

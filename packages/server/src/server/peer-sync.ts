@@ -3,17 +3,24 @@
 //   - A notice is a hint. Replies come from storage, read after the announced commit.
 //   - Lost notices delay, but do not lose, an end: awaited runs are polled periodically, and at once after a possible
 //     loss. The same holds for cancellations, and for due webhooks and crons.
+//   - A process that stops does not wait for a person or a date: callers of such a run get its join URL.
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../context/context.ts";
 import { findCancellation } from "../runs/execute/claim-run.ts";
-import type { Notice, Peers } from "../ports/ports.ts";
+import type { Run } from "../model/model.ts";
+import type { Notice, Peers, Tx } from "../ports/ports.ts";
 import { storedEnd, withText } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
 
 const POLL_MS = 2000;
 /** Polls of runs per poll of due work, which another process may have created before it stopped. */
 const POLLS_A_ROUND = 5;
+
+/** A pending run that a person, or a delay, holds back. */
+async function startsLater(tx: Pick<Tx, "thread">, { status, dueAt, threadId }: Run): Promise<boolean> {
+  return status === "pending" && (dueAt !== null || (await tx.thread(threadId))?.status === "interrupted");
+}
 
 export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
   const { worker, storage, clock, log } = agent;
@@ -27,9 +34,11 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
       const threadId = known ?? (await tx.threadOfRun(runId));
       const run = threadId === null ? null : await tx.run(threadId, runId);
       if (run === null) return "gone" as const;
-      return isActive(run.status) ? null : storedEnd(agent, tx, run);
+      if (!isActive(run.status)) return storedEnd(agent, tx, run);
+      return worker.draining() && (await startsLater(tx, run)) ? "later" : null;
     });
     if (end === "gone") worker.ends.goneElsewhere(runId);
+    else if (end === "later") worker.ends.gone(runId, "requeued");
     else if (end !== null) worker.ends.endedElsewhere(runId, withText(end));
   };
   const abortCancelled = async (runId: string): Promise<void> => {
