@@ -10,12 +10,27 @@ import type { AgentContext } from "../context/context.ts";
 import { findCancellation } from "../runs/execute/claim-run.ts";
 import type { Run } from "../model/model.ts";
 import type { Notice, Peers, Tx } from "../ports/ports.ts";
-import { storedEnd, withText } from "../runs/run-result.ts";
+import { storedEnd, withText, type StoredEnd } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
 
 const POLL_MS = 2000;
 /** Polls of runs per poll of due work, which another process may have created before it stopped. */
 const POLLS_A_ROUND = 5;
+
+/** The end of a run; null while it is active, or `later` if this process stops and the run waits for more than a slot. */
+function readStoredEnd(
+  agent: AgentContext,
+  runId: string,
+  known: string | null,
+): Promise<StoredEnd | "gone" | "later" | null> {
+  return agent.storage.read(async (tx) => {
+    const threadId = known ?? (await tx.threadOfRun(runId));
+    const run = threadId === null ? null : await tx.run(threadId, runId);
+    if (run === null) return "gone";
+    if (!isActive(run.status)) return storedEnd(agent, tx, run);
+    return agent.worker.draining() && (await startsLater(tx, run)) ? "later" : null;
+  });
+}
 
 /** A pending run that a person, or a delay, holds back. */
 async function startsLater(tx: Pick<Tx, "thread">, { status, dueAt, threadId }: Run): Promise<boolean> {
@@ -30,13 +45,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
 
   const announceEnd = async (runId: string, known: string | null): Promise<void> => {
     if (!worker.ends.isWaited(runId)) return;
-    const end = await storage.read(async (tx) => {
-      const threadId = known ?? (await tx.threadOfRun(runId));
-      const run = threadId === null ? null : await tx.run(threadId, runId);
-      if (run === null) return "gone" as const;
-      if (!isActive(run.status)) return storedEnd(agent, tx, run);
-      return worker.draining() && (await startsLater(tx, run)) ? "later" : null;
-    });
+    const end = await readStoredEnd(agent, runId, known);
     if (end === "gone") worker.ends.goneElsewhere(runId);
     else if (end === "later") worker.ends.gone(runId, "requeued");
     else if (end !== null) worker.ends.endedElsewhere(runId, withText(end));
