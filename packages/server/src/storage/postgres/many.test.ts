@@ -155,7 +155,7 @@ test("a COMMIT that never reached the database fails even if the answer to the l
   assert.equal(proxy.cuts(), 2);
 });
 
-test("after an immediate restart of the database: acknowledged writes survive, other calls get 503, and service resumes (many.1)", async (t) => {
+test("after an immediate restart of the database: acknowledged writes survive, no call fails but with 503, and service resumes (many.1)", async (t) => {
   const server = await startPostgres(true);
   t.after(() => server.stop());
   const storage = await open(server.uri);
@@ -192,8 +192,8 @@ test("after an immediate restart of the database: acknowledged writes survive, o
     acknowledged.filter(({ threadId }) => !ids.has(threadId)),
     [],
   );
+  // None may be refused: calls outlast a short outage.
   assert.ok(ids.size <= acknowledged.length + refused);
-  assert.ok(refused > 0);
 });
 
 test("calls beyond the number of connections queue; those on one thread take no connections from others", async (t) => {
