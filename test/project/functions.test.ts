@@ -35,7 +35,7 @@ function findFaults(shapes: readonly FunctionShape[]): string[] {
 }
 
 /** Share of the names that end with "Of". */
-function countOf(shapes: readonly FunctionShape[]): number {
+function measureShare(shapes: readonly FunctionShape[]): number {
   const names = shapes.map(({ name }) => name).filter((name) => name !== "(anonymous)");
   return names.filter((name) => /[a-z\d]Of$/.test(name)).length / names.length;
 }
@@ -92,7 +92,7 @@ test("functions keep to 80 lines and four parameters (functions.1, functions.2)"
 });
 
 test("names are verbs with nouns, and say one thing in few files (functions.3, functions.4)", () => {
-  assert.ok(countOf(shapes) <= OF_SHARE_MAX);
+  assert.ok(measureShare(shapes) <= OF_SHARE_MAX);
   assert.deepEqual(findRepeated(shapes), []);
 });
 
@@ -129,7 +129,7 @@ test("planted names are found (functions.3, functions.4, functions.5, functions.
       [`${name}.ts`, "function textOf() {}\nfunction createIt() {}\nexport const it = { member() {} };"] as const,
   );
   const planted = functionShapes(new Map(many));
-  assert.equal(countOf(planted), 1 / 3);
+  assert.equal(measureShare(planted), 1 / 3);
   assert.deepEqual(findRepeated(planted), ["textOf: 7 files"]);
   const words = new Map([
     ["spoken.ts", "/** Of a list. */\nconst takenRows = [];\nconst talkative = 1;"],
