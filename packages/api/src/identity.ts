@@ -22,6 +22,8 @@ const key = z.object({
   last_used_at: time.nullable().describe("within a minute"),
 });
 
+export type Key = z.infer<typeof key>;
+
 const KEYS_UNUSED = "A server without keys or sign-in, or with handlers, refuses this.";
 
 export const createKey = operation("createKey", "post", "/keys", {
@@ -65,6 +67,8 @@ const person = z.object({
   created_at: time.describe("first sign-in"),
   last_seen_at: time,
 });
+
+export type Person = z.infer<typeof person>;
 
 export const listPeople = operation("listPeople", "get", "/people", {
   tag: TAG,
@@ -133,6 +137,16 @@ export const deletePerson = operation("deletePerson", "delete", "/people/{person
   refusals: ["person_not_found"],
 });
 
+const erasure = z.object({
+  pseudonym: z.string().nullable().describe("null for a dry run"),
+  dry_run: z.boolean(),
+  places: z.record(z.string(), z.number().int()).describe("table → rows of this call that named the person; traces"),
+  complete: z.boolean().describe("at the end: the last pass over all rows and traces found nothing"),
+  next_cursor: z.string().nullable().describe("null at the end"),
+});
+
+export type Erasure = z.infer<typeof erasure>;
+
 export const erasePerson = operation("erasePerson", "post", "/people/{person}/erase", {
   tag: TAG,
   access: "people:delete",
@@ -141,13 +155,7 @@ export const erasePerson = operation("erasePerson", "post", "/people/{person}/er
     dry_run: z.boolean().default(false).describe("count only, and change nothing"),
     cursor: text(8000).nullish().describe("next_cursor of the reply before"),
   }),
-  reply: z.object({
-    pseudonym: z.string().nullable().describe("null for a dry run"),
-    dry_run: z.boolean(),
-    places: z.record(z.string(), z.number().int()).describe("table → rows of this call that named the person; traces"),
-    complete: z.boolean().describe("at the end: the last pass over all rows and traces found nothing"),
-    next_cursor: z.string().nullable().describe("null at the end"),
-  }),
+  reply: erasure,
   description:
     "A call works for a few seconds: call again with next_cursor until it is null. After a crash, begin again without a cursor: the server knows where it was.",
   refusals: ["person_not_found"],

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { operation } from "./operation.ts";
 import { remember } from "./policies.ts";
 import { inboxChoices, inboxFilter, itemKind, personName, priority, SECONDS_MAX } from "./inbox-filter.ts";
-import { json, jsonObject, limit, list, uuid } from "./schemas.ts";
+import { json, jsonObject, jsonValue, limit, list, uuid } from "./schemas.ts";
 
 const TAG = "Inbox";
 
@@ -24,7 +24,7 @@ const review = z
         by: z.string(),
         at: z.string(),
         verdict: z.enum(["approve", "reject"]),
-        value: z.unknown().optional().describe("the answer; only with the values of items"),
+        value: jsonValue.optional().describe("the answer; only with the values of items"),
       }),
     ),
     next_escalation: z.object({ at: z.string(), assignees: names }).nullable(),
@@ -67,11 +67,11 @@ export const inboxItem = z
     state: z.enum(["open", "answered", "abandoned"]),
     overdue: z.boolean(),
     thread_status: z.enum(["idle", "busy", "interrupted", "error"]),
-    metadata: z.record(z.string(), z.unknown()).describe("metadata of the thread"),
-    value: z.unknown().describe("the argument of interrupt()"),
-    response_schema: z.record(z.string(), z.unknown()).optional(),
+    metadata: z.record(z.string(), jsonValue).describe("metadata of the thread"),
+    value: jsonValue.describe("the argument of interrupt()"),
+    response_schema: z.record(z.string(), jsonValue).optional(),
     answered: z
-      .object({ by: z.string(), at: z.string(), run_id: z.string(), value: z.unknown() })
+      .object({ by: z.string(), at: z.string(), run_id: z.string(), value: jsonValue })
       .optional()
       .describe("present once the item is answered"),
     answer_addresses: z
@@ -159,6 +159,18 @@ const answers = list(
   1,
 );
 
+const answerResult = z.object({
+  thread_id: uuid,
+  interrupt_id: z.string(),
+  status: z.enum(["answered", "pending", "refused"]).describe("pending: counted as a vote, and more are needed"),
+  run_id: z.string().optional().describe("the run that resumes with the answer"),
+  problem: jsonObject
+    .optional()
+    .describe("the reason of a refusal, or what a vote still needs: a problem, as for other calls"),
+});
+
+export type AnswerResult = z.infer<typeof answerResult>;
+
 export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
   tag: TAG,
   access: "threads:answer",
@@ -167,19 +179,7 @@ export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
     .union([answers.transform((list) => ({ answers: list })), z.strictObject({ ...author, answers })])
     .describe("a list of answers, or {answers, by}"),
   large: ["answers", "resume"],
-  reply: z.object({
-    results: z.array(
-      z.object({
-        thread_id: uuid,
-        interrupt_id: z.string(),
-        status: z.enum(["answered", "pending", "refused"]).describe("pending: counted as a vote, and more are needed"),
-        run_id: z.string().optional().describe("the run that resumes with the answer"),
-        problem: jsonObject
-          .optional()
-          .describe("the reason of a refusal, or what a vote still needs: a problem, as for other calls"),
-      }),
-    ),
-  }),
+  reply: z.object({ results: z.array(answerResult) }),
   description: "One result per answer, in order. The status is 200 even if all were refused: check each result.",
   refusals: ["idempotency_key_reused", "shutting_down", "overloaded"],
 });
@@ -212,7 +212,7 @@ export const auditEntry = z
     thread_id: uuid.nullable().describe("of an entry about a policy: its id; null for other acts"),
     interrupt_id: z.string().nullable(),
     run_id: z.string().nullable(),
-    value: z.unknown(),
+    value: jsonValue,
   })
   .meta({ id: "AuditEntry" });
 

@@ -65,14 +65,17 @@ export const runConfig = z
 export const threadStatus = z.enum(["idle", "busy", "interrupted", "error"]);
 export const runStatus = z.enum(["pending", "running", "success", "error", "timeout", "interrupted"]);
 
+/** JSON of a reply, which is sent as it is. */
+export const jsonValue = z.unknown() as z.ZodType<Json>;
+
 export const interrupt = z
   .object({
     id: z.string().describe("32 hex digits; the key of an answer map"),
-    value: z.unknown().describe("the argument of interrupt()"),
+    value: jsonValue.describe("the argument of interrupt()"),
     resumable: z.boolean().describe("true while the interrupt is open on the newest checkpoint"),
     ns: z.array(z.string()).describe("<node>:<task uuid>, from the root graph to the interrupted node"),
     when: z.literal("during"),
-    response_schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema of the answer"),
+    response_schema: z.record(z.string(), jsonValue).optional().describe("JSON Schema of the answer"),
   })
   .meta({ id: "Interrupt" });
 
@@ -82,10 +85,10 @@ export const thread = z
     created_at: z.string(),
     updated_at: z.string(),
     state_updated_at: z.string(),
-    metadata: z.record(z.string(), z.unknown()),
+    metadata: z.record(z.string(), jsonValue),
     status: threadStatus,
-    config: z.record(z.string(), z.unknown()),
-    values: z.unknown().optional(),
+    config: z.record(z.string(), jsonValue),
+    values: jsonValue.optional(),
     interrupts: z.record(z.string(), z.array(interrupt)),
     error: z.object({ error: z.string(), message: z.string() }).optional(),
     ttl: z
@@ -93,9 +96,11 @@ export const thread = z
       .nullable()
       .optional()
       .describe("minutes after the last change; present on request"),
-    extracted: z.record(z.string(), z.unknown()).optional().describe("values at the paths of `extract`"),
+    extracted: z.record(z.string(), jsonValue).optional().describe("values at the paths of `extract`"),
   })
   .meta({ id: "Thread" });
+
+export type Thread = z.infer<typeof thread>;
 
 export const run = z
   .object({
@@ -111,9 +116,9 @@ export const run = z
       .nullable()
       .describe("why the run was cancelled: requested, taken, replaced or disconnected, with a text; else null"),
     attempt: z.number().int(),
-    metadata: z.record(z.string(), z.unknown()),
+    metadata: z.record(z.string(), jsonValue),
     multitask_strategy: z.enum(["reject", "enqueue", "interrupt", "rollback"]),
-    kwargs: z.record(z.string(), z.unknown()),
+    kwargs: z.record(z.string(), jsonValue),
     continues: uuid.optional().describe("the first of the runs that this one continues over their pauses"),
     error: z
       .object({
@@ -125,22 +130,25 @@ export const run = z
   })
   .meta({ id: "Run" });
 
+export type Run = z.infer<typeof run>;
+
 const assistantMembers = {
   assistant_id: uuid,
   graph_id: z.string(),
   name: z.string(),
   description: z.string().nullable(),
-  metadata: z.record(z.string(), z.unknown()),
-  config: z.record(z.string(), z.unknown()),
-  context: z.unknown(),
+  metadata: z.record(z.string(), jsonValue),
+  config: z.record(z.string(), jsonValue),
+  context: jsonValue,
   version: z.number().int(),
   created_at: z.string(),
 };
 
 export const assistant = z.object({ ...assistantMembers, updated_at: z.string() }).meta({ id: "Assistant" });
+export type Assistant = z.infer<typeof assistant>;
 export const assistantVersion = z.object(assistantMembers).meta({ id: "AssistantVersion" });
 
-const jsonSchema = z.record(z.string(), z.unknown());
+const jsonSchema = z.record(z.string(), jsonValue);
 
 export const graphSchemas = z
   .object({
@@ -163,22 +171,24 @@ export const checkpointConfig = z
     thread_id: uuid.optional(),
     checkpoint_id: uuid.nullish(),
     checkpoint_ns: z.string().max(4096).nullish(),
-    checkpoint_map: z.record(z.string(), z.unknown()).nullish(),
+    checkpoint_map: z.record(z.string(), jsonValue).nullish(),
   })
   .meta({ id: "CheckpointConfig" });
 
 export const state = z
   .object({
-    values: z.unknown(),
+    values: jsonValue,
     next: z.array(z.string()),
-    tasks: z.array(z.record(z.string(), z.unknown())),
-    metadata: z.record(z.string(), z.unknown()),
+    tasks: z.array(z.record(z.string(), jsonValue)),
+    metadata: z.record(z.string(), jsonValue),
     created_at: z.string().nullable(),
     checkpoint: checkpointConfig.nullable(),
     parent_checkpoint: checkpointConfig.nullable(),
     interrupts: z.array(interrupt),
   })
   .meta({ id: "ThreadState" });
+
+export type State = z.infer<typeof state>;
 
 /** `?select=run_id,status`, or the parameter repeated in the query. */
 export const selectList = z

@@ -10,7 +10,6 @@ import { call } from "./api/client.ts";
 import type { Thread } from "./api/types.ts";
 import { countChoices, listInbox } from "./data/inbox/calls.ts";
 import { glance } from "./json/excerpt.ts";
-import type { Json } from "./json/json.ts";
 import { useEffect, useState, type KeyboardEvent, type ReactNode } from "react";
 import { DESTINATIONS } from "./navigation.ts";
 import { Key } from "./ui/controls.tsx";
@@ -116,7 +115,7 @@ function useFound(text: string): readonly Action[] {
 /** The first question of a thread; empty without one. */
 function nameQuestion(interrupts: Thread["interrupts"]): string {
   const [question] = Object.values(interrupts).flat();
-  return question === undefined ? "" : recognise((question.value ?? null) as Json, null).title;
+  return question === undefined ? "" : recognise(question.value ?? null, null).title;
 }
 
 export function Palette({

@@ -91,6 +91,37 @@ const anchor = z
       }),
   );
 
+const report = z.object({
+  intact: z.boolean(),
+  entries: z.number().int(),
+  deleted: z.number().int().describe("entries that retention or the deletion of a thread removed; they are verified"),
+  erased: z.number().int().describe("entries from which a person was erased, with a link that says so"),
+  chains: z.number().int(),
+  anchor: z.string().describe("the heads of the chains: keep it where nobody can change it"),
+  faults: z
+    .array(
+      z.object({
+        fault: z
+          .enum(["changed", "missing", "added", "rewritten", "early", "gap"])
+          .describe("early: deleted before its time; gap: numbers of a thread's entries are missing"),
+        chain: z
+          .number()
+          .int()
+          .describe(
+            "0 of a gap, whose positions are numbers in the trail of the thread, and of entries added outside of the chains",
+          ),
+        position: z.number().int(),
+        last_position: z.number().int().describe("missing entries may be a range"),
+        thread_id: z.string().nullable().describe("acts-0 to acts-f: the trails of acts"),
+        seq: z.number().int().nullable().describe("the entry's number in the trail of its thread"),
+      }),
+    )
+    .describe("the first 100"),
+  fault_count: z.number().int(),
+});
+
+export type AuditReport = z.infer<typeof report>;
+
 export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
   tag: TAG,
   access: "threads:search",
@@ -99,33 +130,6 @@ export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
   query: z.object({
     anchor: anchor.optional().describe("the anchor of an earlier reply, which the trail must extend"),
   }),
-  reply: z.object({
-    intact: z.boolean(),
-    entries: z.number().int(),
-    deleted: z.number().int().describe("entries that retention or the deletion of a thread removed; they are verified"),
-    erased: z.number().int().describe("entries from which a person was erased, with a link that says so"),
-    chains: z.number().int(),
-    anchor: z.string().describe("the heads of the chains: keep it where nobody can change it"),
-    faults: z
-      .array(
-        z.object({
-          fault: z
-            .enum(["changed", "missing", "added", "rewritten", "early", "gap"])
-            .describe("early: deleted before its time; gap: numbers of a thread's entries are missing"),
-          chain: z
-            .number()
-            .int()
-            .describe(
-              "0 of a gap, whose positions are numbers in the trail of the thread, and of entries added outside of the chains",
-            ),
-          position: z.number().int(),
-          last_position: z.number().int().describe("missing entries may be a range"),
-          thread_id: z.string().nullable().describe("acts-0 to acts-f: the trails of acts"),
-          seq: z.number().int().nullable().describe("the entry's number in the trail of its thread"),
-        }),
-      )
-      .describe("the first 100"),
-    fault_count: z.number().int(),
-  }),
+  reply: report,
   refusals: ["forbidden"],
 });

@@ -30,6 +30,8 @@ const facets = z
   })
   .meta({ id: "InboxFacets" });
 
+export type InboxFacets = z.infer<typeof facets>;
+
 export const facetInbox = operation("facetInbox", "get", "/inbox/facets", {
   tag: "Inbox",
   access: "threads:search",

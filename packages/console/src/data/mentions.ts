@@ -1,11 +1,7 @@
 // Mentions: the people that a word after `@` may mean. Pure.
-export interface ListedPerson {
-  readonly name: string;
-  readonly display_name: string;
-  readonly groups: readonly string[];
-}
+import type { Person } from "@holdpoint/api/identity.ts";
 
-type Named = Pick<ListedPerson, "name" | "display_name">;
+type Named = Pick<Person, "name" | "display_name">;
 
 const SUGGESTED_MAX = 5;
 

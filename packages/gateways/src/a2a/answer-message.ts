@@ -110,9 +110,6 @@ function parseDecision(choices: Json, text: string): JsonObject {
 }
 
 function respond({ value, response_schema: schema }: InboxItem, answer: Json): FormAnswer {
-  const built = answerAll(recognise(value as Json, (schema ?? null) as JsonObject | null), {
-    type: "respond",
-    value: answer,
-  });
+  const built = answerAll(recognise(value, schema ?? null), { type: "respond", value: answer });
   return built.ok ? { ok: true, resume: built.value } : { ok: false, reason: built.reason };
 }

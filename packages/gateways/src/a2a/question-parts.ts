@@ -1,7 +1,7 @@
 // Question parts: open items as parts of a message: one text for models, and one data part each for programs.
 import type { Part } from "@a2a-js/sdk";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
-import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { buildForm } from "../calls/flat-form.ts";
 import { linkTo } from "../calls/inbox-items.ts";
 import { dataPart, textPart } from "./content.ts";
@@ -24,8 +24,8 @@ export function toQuestion({ item, isForPeopleOnly }: OpenItem, link: string): J
     interrupt_id: item.id,
     kind: item.kind,
     title: item.title,
-    value: item.value as Json,
-    ...(item.response_schema === undefined ? {} : { response_schema: item.response_schema as JsonObject }),
+    value: item.value,
+    ...(item.response_schema === undefined ? {} : { response_schema: item.response_schema }),
     ...(form === null ? {} : { form: { ...form.schema } }),
     people_only: isForPeopleOnly,
     link,

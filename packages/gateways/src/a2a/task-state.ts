@@ -2,7 +2,6 @@
 import { TaskState } from "@a2a-js/sdk";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { taskStateName, type TaskStateName } from "@holdpoint/api/a2a/task-state.ts";
-import type { Json } from "@holdpoint/base/json/json.ts";
 import type { RunObject } from "../calls/run-object.ts";
 
 export type NewestRun = Pick<RunObject, "status" | "ended_by">;
@@ -13,7 +12,7 @@ export function toTaskState(
   isFirst: boolean,
   open: readonly Pick<InboxItem, "value">[],
 ): TaskState {
-  const payloads = open.map(({ value }) => value as Json);
+  const payloads = open.map(({ value }) => value);
   return STATES[taskStateName({ status, endedBy, isFirst }, payloads)];
 }
 

@@ -40,7 +40,7 @@ export function buildForm(item: Item): FlatForm | null {
   }
   const asked = readQuestion(item);
   if (asked.actions.length > 0) return approvalForm(asked);
-  const message = formatQuestion(asked, item.value as Json);
+  const message = formatQuestion(asked, item.value);
   if (asked.schema === null)
     return { message, schema: object({ answer: { type: "string", title: "Answer" } }, ["answer"]) };
   const flat = flatObject(asked.schema);
@@ -61,7 +61,7 @@ export function readFormAnswer(item: Item, content: JsonObject): FormAnswer {
 }
 
 function readQuestion(item: Item): Question {
-  return recognise(item.value as Json, (item.response_schema ?? null) as JsonObject | null);
+  return recognise(item.value, item.response_schema ?? null);
 }
 
 function built(answer: Built): FormAnswer {

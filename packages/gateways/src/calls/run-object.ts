@@ -1,4 +1,5 @@
 // Run object: a run of the API, as gateways read it.
+import type { Run } from "@holdpoint/api/schemas.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { OwnApi } from "./own-api.ts";
 
@@ -7,23 +8,15 @@ export interface RunPlace {
   readonly runId: string;
 }
 
-export interface RunObject {
-  readonly run_id: string;
-  readonly thread_id: string;
-  readonly assistant_id: string;
-  readonly status: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly ended_by: string | null;
-  readonly metadata: JsonObject;
+/** A run without its input, which may be long. */
+export type RunHead = Omit<Run, "kwargs">;
+
+export interface RunObject extends RunHead {
   readonly kwargs: {
     readonly input: Json;
     /** `resume`: answers by interrupt id. */
     readonly command: { readonly resume?: JsonObject } | null;
   };
-  /** The first of the runs that this one continues. */
-  readonly continues?: string;
-  readonly error?: { readonly error: string; readonly message: string };
 }
 
 /** @throws {ApiRefusal} `thread_not_found`, `run_not_found` */
@@ -32,9 +25,6 @@ export async function getRun(api: OwnApi, threadId: string, runId: string): Prom
 }
 
 const WITHOUT_INPUT = "run_id,thread_id,assistant_id,status,created_at,updated_at,ended_by,metadata,continues,error";
-
-/** A run without its input, which may be long. */
-export type RunHead = Omit<RunObject, "kwargs">;
 
 /** Null for a thread without runs. @throws {ApiRefusal} `thread_not_found` */
 export async function newestRun(api: OwnApi, threadId: string): Promise<RunHead | null> {

@@ -8,9 +8,7 @@ export function isSensitive({ value, response_schema: schema }: Pick<InboxItem, 
   const payloads = (Array.isArray(value) ? value : [value]) as readonly Json[];
   const marked = payloads.filter(isJsonObject);
   if (marked.some((one) => one["sensitive"] === true)) return true;
-  return [schema, ...marked.map((one) => one["response_schema"])].some((declared) =>
-    isSecret((declared ?? null) as Json),
-  );
+  return [schema, ...marked.map((one) => one["response_schema"])].some((declared) => isSecret(declared ?? null));
 }
 
 /** At any depth: in members, items and alternatives. */

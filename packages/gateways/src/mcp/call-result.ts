@@ -73,8 +73,8 @@ function toInterrupt(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions
     id: item.id,
     kind: item.kind,
     title: item.title,
-    ...(isTooLarge(item.value as Json) ? { value_omitted: true } : { value: item.value as Json }),
-    ...(item.response_schema === undefined ? {} : { response_schema: item.response_schema as JsonObject }),
+    ...(isTooLarge(item.value) ? { value_omitted: true } : { value: item.value }),
+    ...(item.response_schema === undefined ? {} : { response_schema: item.response_schema }),
     people_only: isForPeopleOnly(item),
     link: linkTo(item),
   };

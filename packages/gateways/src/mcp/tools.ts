@@ -3,6 +3,7 @@
 //   tools.1. A tool's name comes from one assistant alone: new assistants never rename a tool. Where the name is not
 //        the graph's own, letter by letter, it ends with a hash, so that no two are alike.
 import type { Tool } from "@modelcontextprotocol/server";
+import type { Assistant } from "@holdpoint/api/schemas.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
@@ -29,15 +30,6 @@ const NAME_UNITS_MAX = 64;
 const HASH_UNITS = 12;
 
 type Named = Pick<Assistant, "assistant_id" | "graph_id" | "name" | "metadata">;
-
-interface Assistant {
-  readonly assistant_id: string;
-  readonly graph_id: string;
-  readonly name: string;
-  readonly description?: string | null;
-  readonly config: Json;
-  readonly metadata: JsonObject;
-}
 
 /** @param offset position in the list of assistants */
 export async function toolPage(api: OwnApi, offset: number): Promise<ToolPage> {

@@ -1,5 +1,6 @@
 // Inbox calls: lists, single items, claims, answers, the audit trail.
-import type { AuditEntry, InboxItem } from "@holdpoint/api/inbox.ts";
+import type { AnswerResult as SentResult, AuditEntry, InboxItem } from "@holdpoint/api/inbox.ts";
+import type { InboxFacets } from "@holdpoint/api/items/inbox-facets.ts";
 import type { Remember } from "@holdpoint/api/policies.ts";
 import { call } from "../../api/client.ts";
 import { apiKey, callerName } from "../../api/credentials.ts";
@@ -13,28 +14,6 @@ export interface InboxPage {
 }
 
 type Named = Pick<InboxItem, "thread_id" | "id">;
-
-type Counted<Value> = readonly { readonly value: Value; readonly count: number }[];
-
-export interface MetadataFacet {
-  readonly key: string;
-  readonly values: Counted<Json>;
-}
-
-/** Reply of GET /inbox/facets. */
-export interface InboxFacets {
-  readonly total: number;
-  readonly graph_id: Counted<string>;
-  readonly assistant_id: Counted<string>;
-  readonly node: Counted<string>;
-  readonly kind: Counted<string>;
-  /** Null: unclaimed. */
-  readonly claimed_by: Counted<string | null>;
-  readonly snoozed: Counted<boolean>;
-  readonly deadline: Counted<string>;
-  /** Members of the threads' metadata; absent from older servers. */
-  readonly metadata?: readonly MetadataFacet[];
-}
 
 export type InboxQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -101,20 +80,13 @@ export function answersBody(answers: readonly Answer[]): { readonly by?: string;
   return { ...author(), answers };
 }
 
-interface WireResult {
-  readonly thread_id: string;
-  readonly interrupt_id: string;
-  readonly run_id?: string;
-  readonly problem?: unknown;
-}
-
 /** @param key makes a repeated send idempotent. */
 export async function sendAnswers(
   answers: readonly Answer[],
   key: string,
   keepalive = false,
 ): Promise<readonly AnswerResult[]> {
-  const { results } = await call<{ readonly results: readonly WireResult[] }>("POST", "/inbox/answers", {
+  const { results } = await call<{ readonly results: readonly SentResult[] }>("POST", "/inbox/answers", {
     body: answersBody(answers),
     headers: { "idempotency-key": key },
     keepalive,

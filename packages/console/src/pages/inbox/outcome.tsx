@@ -29,7 +29,7 @@ export function Outcome({ item, request }: { readonly item: InboxItem; readonly 
   return (
     <div className="note green" role="status">
       <strong>{text.charAt(0).toUpperCase() + text.slice(1)}</strong>
-      <Given request={request} answer={item.answered.value as Json} />
+      <Given request={request} answer={item.answered.value} />
       <ThreadLink item={item} />
     </div>
   );

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";
+import type { JsonObject } from "../../json/json.ts";
 import { changedMembers, buildSteps } from "./history.ts";
 
-function state(id: string, parent: string | null, values: object = {}): ThreadState {
+function state(id: string, parent: string | null, values: JsonObject = {}): ThreadState {
   return {
     values,
     next: [],

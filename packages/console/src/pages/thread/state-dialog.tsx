@@ -1,5 +1,5 @@
 // State dialog: edits the state as a node would, at the newest checkpoint or, as a fork, at an earlier one.
-import { useQuery } from "@tanstack/react-query";
+import { skipToken, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
 import { LIVE_STREAM } from "../../api/live-stream.ts";
@@ -27,8 +27,10 @@ export function StateDialog({
   const assistant = thread.metadata["assistant_id"] ?? thread.metadata["graph_id"];
   const drawing = useQuery({
     queryKey: ["drawing", assistant],
-    enabled: typeof assistant === "string",
-    queryFn: ({ signal }) => call<Drawing>("GET", `/assistants/${String(assistant)}/graph`, { signal }),
+    queryFn:
+      typeof assistant === "string"
+        ? ({ signal }) => call<Drawing>("GET", `/assistants/${assistant}/graph`, { signal })
+        : skipToken,
   });
   const initial = JSON.stringify(state.values ?? {}, null, 2);
   const [text, setText] = useState(initial);

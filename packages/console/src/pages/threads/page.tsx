@@ -10,7 +10,6 @@ import { usePagedList } from "../../frames/list-page.tsx";
 import { useGraphNames } from "../../graph/graph-names.ts";
 import { Chip } from "../../ui/controls.tsx";
 import { glance } from "../../json/excerpt.ts";
-import type { Json } from "../../json/json.ts";
 import { guarded } from "../../ui/guarded.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
@@ -95,7 +94,7 @@ function useNewThread() {
 function Row({ thread, className }: { readonly thread: Thread; readonly className: string }): ReactNode {
   const questions = Object.values(thread.interrupts).flat();
   const [question] = questions;
-  const asked = question === undefined ? "" : recognise((question.value ?? null) as Json, null).title;
+  const asked = question === undefined ? "" : recognise(question.value ?? null, null).title;
   const line = formatLine(thread.extracted?.["last"]) || formatLine(thread.extracted?.["first"]) || asked;
   return (
     <Link to="/threads/$threadId" params={{ threadId: thread.thread_id }} className={className}>

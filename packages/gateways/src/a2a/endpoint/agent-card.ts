@@ -4,6 +4,7 @@
 //     assistant, also for one that does not exist.
 import type { AgentCard, AgentExtension, AgentInterface, AgentSkill } from "@a2a-js/sdk";
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
+import type { Assistant } from "@holdpoint/api/schemas.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { ApiRefusal, type OwnApi } from "../../calls/own-api.ts";
 import { type Authentication, buildSecurity } from "./security-schemes.ts";
@@ -15,15 +16,6 @@ export interface CardSource {
   readonly authentication: Authentication;
   /** Schemes of langgraph.json, in OpenAPI's form. */
   readonly securitySchemes: JsonObject;
-}
-
-export interface Assistant {
-  readonly assistant_id: string;
-  readonly graph_id: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly version: number;
-  readonly metadata: JsonObject;
 }
 
 /** Its data parts are described in docs/how-to/a2a.md. */

@@ -2,12 +2,13 @@
 // Invariants:
 //   - An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
 //   - The search covers at most LISTED_MAX objects; beyond that, use the full id.
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
+import type { Thread } from "@holdpoint/api/schemas.ts";
 import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Client, Query } from "./api-client.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
-import type { InboxItem, Thread } from "./api-types.ts";
 
 const LISTED_MAX = 10_000;
 const PAGE = 1000;

@@ -1,30 +1,13 @@
 // Audit: verify the hash chains of the audit trail.
 // Invariant: the exit code is 1 if an entry was changed, is missing, was added, or was deleted before its time.
+import type { AuditReport } from "@holdpoint/api/audit/audit.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, paint, printJson } from "../output/print.ts";
 import { textOption } from "./input.ts";
 
-interface Fault {
-  readonly fault: "changed" | "missing" | "added" | "rewritten" | "early" | "gap";
-  readonly chain: number;
-  readonly position: number;
-  readonly last_position: number;
-  readonly thread_id: string | null;
-  readonly seq: number | null;
-}
-
-interface Report {
-  readonly intact: boolean;
-  readonly entries: number;
-  readonly deleted: number;
-  readonly erased: number;
-  readonly chains: number;
-  readonly anchor: string;
-  readonly faults: readonly Fault[];
-  readonly fault_count: number;
-}
+type Fault = AuditReport["faults"][number];
 
 export interface VerifyOptions extends ServerOptions, PrintOptions {
   readonly anchor?: string;
@@ -34,13 +17,13 @@ export async function verifyAudit(cli: Cli, options: VerifyOptions): Promise<Exi
   const anchor = options.anchor === undefined ? "" : (await textOption(cli, options.anchor)).trim();
   const client = await agentClient(cli, options);
   const query = anchor === "" ? "" : `?anchor=${encodeURIComponent(anchor)}`;
-  const report: Report = await client.wait(`/audit/verify${query}`, "verifying the audit trail");
+  const report: AuditReport = await client.wait(`/audit/verify${query}`, "verifying the audit trail");
   if (options.json === true) printJson(cli.terminal, report);
   else cli.terminal.out(`${formatLines(cli, report).join("\n")}\n`);
   return report.intact ? EXIT.done : EXIT.failed;
 }
 
-function formatLines({ terminal }: Cli, report: Report): readonly string[] {
+function formatLines({ terminal }: Cli, report: AuditReport): readonly string[] {
   const { intact, entries, deleted, erased, chains, anchor, faults, fault_count: found } = report;
   const known = erased > 0 ? `${entries} entries (${erased} with a person erased)` : `${entries} entries`;
   const counts = `${known} and ${deleted} digests of deleted ones, in ${chains} ${chains === 1 ? "chain" : "chains"}`;

@@ -1,5 +1,7 @@
 // Complete: values for the completion of a shell, from the server.
 // Quick and silent: without a server, a right or an answer in time there are none.
+import type { Person } from "@holdpoint/api/identity.ts";
+import type { Assistant } from "@holdpoint/api/schemas.ts";
 import { shortIds } from "@holdpoint/api/text/short-id.ts";
 import { agentClient, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -43,9 +45,8 @@ const LISTS = {
     return listGraphs(await searchAssistants(cli));
   },
   async person(cli: Cli) {
-    const { people }: { readonly people: readonly { readonly name: string; readonly display_name: string }[] } = await (
-      await agentClient(cli, {})
-    ).get("/people", { limit: VALUES_MAX });
+    const client = await agentClient(cli, {});
+    const { people }: { readonly people: readonly Person[] } = await client.get("/people", { limit: VALUES_MAX });
     return people.map(({ name: word, display_name: description }) => ({ word, description }));
   },
 } satisfies Readonly<Record<string, (cli: Cli) => Promise<readonly Value[]>>>;
@@ -66,12 +67,6 @@ export async function printValues(cli: Cli, kind: ValueKind): Promise<ExitCode> 
 function listIds(rows: readonly (readonly [id: string, description: string])[]): readonly Value[] {
   const short = shortIds(rows.map(([id]) => id));
   return rows.map(([id, description]) => ({ word: short(id), description }));
-}
-
-interface Assistant {
-  readonly assistant_id: string;
-  readonly graph_id: string;
-  readonly name: string;
 }
 
 async function searchAssistants(cli: Cli): Promise<readonly Assistant[]> {

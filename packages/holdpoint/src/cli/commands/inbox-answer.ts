@@ -2,6 +2,8 @@
 // Invariants:
 //   - A command builds all its answers before it sends any: one invalid answer sends none.
 //   - Every answer prints a line; the exit code is 1 if one was refused.
+import type { AnswerResult, InboxItem } from "@holdpoint/api/inbox.ts";
+import type { State } from "@holdpoint/api/schemas.ts";
 import { type Built, type Decision, type Question, answerAll, buildAnswer } from "@holdpoint/api/dialects.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
@@ -14,7 +16,6 @@ import { readQuestion } from "./inbox-list.ts";
 import { jsonOption } from "./input.ts";
 import { type PrintOptions, paint } from "../output/print.ts";
 import { jsonText, oneLine } from "../output/sanitize.ts";
-import type { AnswerResult, InboxItem, State } from "../client/api-types.ts";
 
 export interface AnswerOptions extends ServerOptions, PrintOptions {
   readonly by?: string;

@@ -1,4 +1,5 @@
 // Inbox views: the list, and one item with everything a decision needs.
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { type Action, type Question, recognise } from "@holdpoint/api/dialects.ts";
 import { formatAnswer } from "@holdpoint/api/text/answer-words.ts";
 import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
@@ -12,7 +13,6 @@ import { type PrintOptions, paint, printJson, printColumns } from "../output/pri
 import type { Column } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { duration, jsonText, oneLine, printable, wrap } from "../output/sanitize.ts";
-import type { InboxItem } from "../client/api-types.ts";
 import { objectOption } from "./input.ts";
 import { formatPairs, openPage } from "./open.ts";
 

@@ -3,8 +3,8 @@
 //   - An item is decided only after it was shown, and again if another person changed it meanwhile: the answer goes
 //     through the same rules as `inbox approve`, `edit`, `reject` and `answer`.
 //   - A dangerous action goes ahead only after its name was typed; an edit only after its changes were shown.
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { agentClient, type ServerOptions } from "../client/api-client.ts";
-import type { InboxItem } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
 import { inboxItems } from "../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";

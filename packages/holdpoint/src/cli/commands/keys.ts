@@ -1,4 +1,5 @@
 // Keys and people: create, list, revoke the keys of programs; list and remove people who have signed in.
+import type { Erasure, Key, Person } from "@holdpoint/api/identity.ts";
 import { shortId, shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -10,17 +11,6 @@ import type { Column } from "../output/table.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
 
 type Options = ServerOptions & PrintOptions;
-
-interface Key {
-  readonly key_id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly assistants: readonly string[] | null;
-  readonly metadata: object;
-  readonly created_by: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-}
 
 export interface NewKey extends Options {
   readonly role: string;
@@ -105,14 +95,6 @@ export async function revokeKey(cli: Cli, word: string, options: Options & Confi
   return done(cli, options, "revoked", { key_id: key.key_id });
 }
 
-interface Person {
-  readonly name: string;
-  readonly display_name: string;
-  readonly email: string | null;
-  readonly groups: readonly string[];
-  readonly last_seen_at: string;
-}
-
 export interface PeopleFilter extends Options {
   readonly group?: string;
   readonly limit: number;
@@ -158,13 +140,6 @@ export interface ErasedPerson extends Options, Confirmed {
   readonly dryRun?: boolean;
 }
 
-interface ErasureReply {
-  readonly pseudonym: string | null;
-  readonly places: Readonly<Record<string, number>>;
-  readonly complete: boolean;
-  readonly next_cursor: string | null;
-}
-
 export async function erasePerson(cli: Cli, name: string, options: ErasedPerson): Promise<ExitCode> {
   const client = await agentClient(cli, options);
   const { dryRun = false, json } = options;
@@ -175,7 +150,7 @@ export async function erasePerson(cli: Cli, name: string, options: ErasedPerson)
   let cursor: string | null = null;
   do {
     const body: object = { dry_run: dryRun, cursor };
-    const reply: ErasureReply = await client.post(`/people/${encodeURIComponent(name)}/erase`, body);
+    const reply: Erasure = await client.post(`/people/${encodeURIComponent(name)}/erase`, body);
     for (const [place, count] of Object.entries(reply.places)) places[place] = (places[place] ?? 0) + count;
     ({ pseudonym, complete, next_cursor: cursor } = reply);
   } while (cursor !== null);

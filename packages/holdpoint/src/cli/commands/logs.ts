@@ -1,8 +1,8 @@
 // Logs: the events of a run as they arrive; of a run whose events are gone, the steps that its thread keeps.
 // Invariant: every line is an event, {event, data} with --json: a step is one of the stream mode `checkpoints`.
+import type { Run, State } from "@holdpoint/api/schemas.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
-import type { Run, State } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
 import { findThread, only } from "../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";

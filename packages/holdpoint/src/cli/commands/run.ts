@@ -4,11 +4,11 @@
 //   - With --json each event is one line, and the last line names the thread, its status and its pending items.
 //   - The error of a run names the file and the line of the project that failed.
 //   - The run creates its thread, so that a rejected run leaves none.
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { randomUUID } from "node:crypto";
 import { type Json, isJsonObject } from "@holdpoint/base/json/json.ts";
 import { type Client, type ServerOptions, type StreamEvent, agentClient } from "../client/api-client.ts";
-import type { InboxItem } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
 import { findThread, inboxItems } from "../client/resolve-id.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";

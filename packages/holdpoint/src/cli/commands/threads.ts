@@ -1,4 +1,5 @@
 // Threads: list, inspect, cancel, end, delete.
+import type { Run, State, Thread } from "@holdpoint/api/schemas.ts";
 import { shortId, shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
@@ -7,7 +8,6 @@ import { findThread, only, paged, searchThreads } from "../client/resolve-id.ts"
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { duration, jsonText, oneLine } from "../output/sanitize.ts";
-import type { Run, State, Thread } from "../client/api-types.ts";
 import { formatPairs, openPage } from "./open.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
 

@@ -7,9 +7,9 @@
 //   client/    calls of a server, its selection, ids
 //   output/    tables, JSON, terminals, expressions of jq
 //   errors/    exit codes and messages
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { Argument, type Command, Option } from "commander";
 import { TRACE_STATUSES } from "@holdpoint/api/traces/traces.ts";
-import type { InboxItem } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
 import type { Surroundings } from "../commands/checks/finding.ts";
 import type { BackupPorts } from "../commands/backup.ts";

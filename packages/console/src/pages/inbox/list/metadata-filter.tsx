@@ -1,6 +1,6 @@
 // Metadata filter: choices of keys and values with their counts, and a text for everything else.
 import { useState, type ReactNode } from "react";
-import type { MetadataFacet } from "../../../data/inbox/calls.ts";
+import type { InboxFacets } from "@holdpoint/api/items/inbox-facets.ts";
 import { glance } from "../../../json/excerpt.ts";
 import type { Json } from "../../../json/json.ts";
 import { Field } from "../../../ui/controls.tsx";
@@ -19,7 +19,7 @@ export function MetadataFilter({
   onChange,
 }: {
   readonly value: string;
-  readonly facets: readonly MetadataFacet[];
+  readonly facets: NonNullable<InboxFacets["metadata"]>;
   readonly onChange: (value: string) => void;
 }): ReactNode {
   const [typed, setTyped] = useState<string | null>(null);

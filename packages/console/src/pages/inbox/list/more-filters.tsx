@@ -1,7 +1,8 @@
 // More filters: the choices of each filter of the inbox, with the number of items that each would select.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
-import { countChoices, type InboxFacets } from "../../../data/inbox/calls.ts";
+import type { InboxFacets } from "@holdpoint/api/items/inbox-facets.ts";
+import { countChoices } from "../../../data/inbox/calls.ts";
 import { kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { useAssistants } from "../../../graph/graph-names.ts";

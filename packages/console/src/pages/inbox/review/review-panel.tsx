@@ -2,7 +2,6 @@
 import type { ReactNode } from "react";
 import type { InboxItem, Review } from "@holdpoint/api/inbox.ts";
 import { JsonView } from "../../../json/json-view.tsx";
-import type { Json } from "../../../json/json.ts";
 import { Chip } from "../../../ui/controls.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { RelativeTime } from "../../../ui/time.tsx";
@@ -70,7 +69,7 @@ function VoteList({ review: { votes } }: { readonly review: Review }): ReactNode
           {value === undefined ? null : (
             <details className="fold">
               <summary>Answer</summary>
-              <JsonView value={value as Json} label={`the answer of ${by}`} />
+              <JsonView value={value} label={`the answer of ${by}`} />
             </details>
           )}
         </li>

@@ -5,7 +5,6 @@ import { recognise } from "@holdpoint/api/dialects.ts";
 import { isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
 import { callText } from "@holdpoint/api/text/payload-text.ts";
 import type { Interrupt } from "../../../api/types.ts";
-import type { Json } from "../../../json/json.ts";
 import { readDirection } from "../../../text/direction.ts";
 import { Chip, DangerChip } from "../../../ui/controls.tsx";
 
@@ -21,13 +20,13 @@ export function QuestionCard({
   readonly children: ReactNode;
 }): ReactNode {
   const node = question.ns.at(-1)?.split(":")[0] ?? "";
-  const { title, actions } = recognise((question.value ?? null) as Json, null);
+  const { title, actions } = recognise(question.value ?? null, null);
   const hint = actions.length > 1 ? actions.map(callText).join(" · ") : "";
   return (
     <section className="question-card" aria-label="Pending answer">
       <div className="row">
         <Chip tone="amber">pending answer</Chip>
-        {isDangerous((question.value ?? null) as Json) ? <DangerChip /> : null}
+        {isDangerous(question.value ?? null) ? <DangerChip /> : null}
         <span className="muted truncate">{node}</span>
       </div>
       {isShown && actions.length < 2 ? null : (

@@ -1,7 +1,7 @@
 // Inbox work: assigns, claims, releases and snoozes items, and comments on them.
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { type ServerOptions, agentClient } from "../../client/api-client.ts";
-import type { InboxItem } from "../../client/api-types.ts";
 import type { Cli } from "../../client/command-context.ts";
 import { readSeconds } from "../../client/read-duration.ts";
 import { findItems } from "../../client/resolve-id.ts";
