@@ -57,24 +57,19 @@ export function ArgsEditor({
         </div>
       ) : null}
       {asJson ? (
-        <>
-          <ValueEditor value={value} label={label} onChange={type} />
-          {fault === null ? null : <span className="field-error">{fault}</span>}
-        </>
+        <ValueEditor value={value} label={label} onChange={type} />
       ) : (
-        <>
-          <SchemaForm
-            field={field}
-            value={value}
-            faults={faults}
-            onChange={(next) => {
-              setFault(null);
-              onChange(next ?? null);
-            }}
-          />
-          {fault === null ? null : <span className="field-error">{fault}</span>}
-        </>
+        <SchemaForm
+          field={field}
+          value={value}
+          faults={faults}
+          onChange={(next) => {
+            setFault(null);
+            onChange(next ?? null);
+          }}
+        />
       )}
+      {fault === null ? null : <span className="field-error">{fault}</span>}
       <div>
         <h4 className="muted small">Changes</h4>
         <JsonDiff before={before} after={value} />

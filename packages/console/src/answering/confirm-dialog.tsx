@@ -1,10 +1,10 @@
-// Confirm dialog: shows the answer exactly as sent. Enter confirms, but for a dangerous answer: there the focus is on
-// Cancel, Ctrl+Enter or the button confirms, and a preference asks for the name of the action first.
+// Confirm dialog: shows the answer exactly as sent. For a dangerous answer, a preference asks for the name of the action
+// first.
 import { useState, type ReactNode } from "react";
+import { ConfirmFrame } from "../frames/confirm-frame.tsx";
 import { typesName } from "../hooks/preferences.ts";
 import { useValue } from "../hooks/value.ts";
-import { Button, Chip, Field, type Tone } from "../ui/controls.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { Chip, Field, type Tone } from "../ui/controls.tsx";
 import { JsonDiff } from "../diff/json-diff.tsx";
 import { Visible } from "../text/visible.tsx";
 import { JsonView } from "../json/json-view.tsx";
@@ -36,61 +36,33 @@ export function ConfirmDialog({
     if (!isHeld) onConfirm();
   };
   return (
-    <Dialog
+    <ConfirmFrame
       title={title}
-      {...(dangerous ? { description: "The request is marked as dangerous." } : {})}
-      wide
+      description={dangerous ? "The request is marked as dangerous." : undefined}
+      dangerous={dangerous}
+      hasField={asksName}
+      button={{ disabled: isHeld }}
+      curl={curl}
+      onConfirm={confirm}
       onClose={onClose}
-      shortcuts={dangerous ? [] : [{ keys: "Enter", label: "Confirm", run: confirm, once: true }]}
-      footer={
-        <>
-          {curl}
-          <span className="spread" />
-          <Button hint="Esc" autoFocus={dangerous && !asksName} form={FORM} onClick={onClose}>
-            Cancel
-          </Button>
-          {/* A harmless answer is there to be confirmed, and Enter does that wherever the focus was. */}
-          <Button
-            {...(dangerous ? ({ kind: "danger", icon: "warning", hint: "Ctrl ↵" } as const) : CONFIRM)}
-            autoFocus={!dangerous}
-            submit
-            form={FORM}
-            disabled={isHeld}
-          >
-            Confirm
-          </Button>
-        </>
-      }
     >
-      <form
-        id={FORM}
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          confirm();
-        }}
-      >
-        {asksName ? (
-          <Field label={`Type ${name} to confirm`}>
-            <input autoFocus value={typed} onChange={(event) => setTyped(event.target.value)} />
-          </Field>
-        ) : null}
-        {draft.parts.map((part, at) => (
-          <PartView key={at} part={part} />
-        ))}
-        {draft.resume === undefined ? null : (
-          <details className="fold">
-            <summary>Answer as sent</summary>
-            <JsonView value={draft.resume} label="the answer" openLevels={6} />
-          </details>
-        )}
-      </form>
-    </Dialog>
+      {asksName ? (
+        <Field label={`Type ${name} to confirm`}>
+          <input autoFocus value={typed} onChange={(event) => setTyped(event.target.value)} />
+        </Field>
+      ) : null}
+      {draft.parts.map((part, at) => (
+        <PartView key={at} part={part} />
+      ))}
+      {draft.resume === undefined ? null : (
+        <details className="fold">
+          <summary>Answer as sent</summary>
+          <JsonView value={draft.resume} label="the answer" openLevels={6} />
+        </details>
+      )}
+    </ConfirmFrame>
   );
 }
-
-const FORM = "confirm-answer";
-const CONFIRM = { kind: "primary", icon: "check", "aria-keyshortcuts": "Enter" } as const;
 
 /** The name to type: of the first action that the answer lets happen, or of the node. */
 function readName({ parts, label }: Draft): string {

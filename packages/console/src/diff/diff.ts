@@ -1,5 +1,6 @@
 // Diff: the differences between two JSON values by member, and between two texts by word. Pure.
 import microdiff from "microdiff";
+import { findCommon } from "./line-diff.ts";
 
 export interface Change {
   /** `order.items[2].price`; empty for the whole value. */
@@ -30,38 +31,16 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Limit of the product of both word counts; beyond it the whole text counts as changed. */
-const CELLS_MAX = 4_000_000;
-
-/** Keeps the longest common subsequence of words; the rest is removed or added. */
+/** Keeps the common words; the rest is removed or added. With too many differences that is the whole text. */
 export function textPieces(before: string, after: string): readonly Piece[] {
   const [old, young] = [words(before), words(after)];
-  if (old.length * young.length > CELLS_MAX)
-    return joined([
-      { kind: "removed", text: before },
-      { kind: "added", text: after },
-    ]);
-  const width = young.length + 1;
-  const common = new Uint16Array((old.length + 1) * width);
-  for (let i = old.length - 1; i >= 0; i--) {
-    for (let j = young.length - 1; j >= 0; j--) {
-      const here = i * width + j;
-      common[here] =
-        old[i] === young[j]
-          ? (common[here + width + 1] ?? 0) + 1
-          : Math.max(common[here + width] ?? 0, common[here + 1] ?? 0);
-    }
-  }
   const pieces: Piece[] = [];
   let [i, j] = [0, 0];
-  while (i < old.length || j < young.length) {
-    const here = i * width + j;
-    if (i < old.length && j < young.length && old[i] === young[j]) {
-      pieces.push({ kind: "same", text: old[i++] ?? "" });
-      j++;
-    } else if (j >= young.length || (i < old.length && (common[here + width] ?? 0) >= (common[here + 1] ?? 0))) {
-      pieces.push({ kind: "removed", text: old[i++] ?? "" });
-    } else pieces.push({ kind: "added", text: young[j++] ?? "" });
+  for (const [nextOld, nextYoung] of [...(findCommon(old, young) ?? []), [old.length, young.length] as const]) {
+    pieces.push({ kind: "removed", text: old.slice(i, nextOld).join("") });
+    pieces.push({ kind: "added", text: young.slice(j, nextYoung).join("") });
+    pieces.push({ kind: "same", text: old[nextOld] ?? "" });
+    [i, j] = [nextOld + 1, nextYoung + 1];
   }
   return joined(pieces);
 }

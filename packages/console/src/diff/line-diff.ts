@@ -27,14 +27,14 @@ export function lineChanges(before: readonly string[], after: readonly string[])
   if (old.length === 0 && young.length === 0) return [];
   const whole = [{ line: start + 1, removed: old, added: young }];
   if (old.length === 0 || young.length === 0) return whole;
-  const pairs = commonLines(old, young);
+  const pairs = findCommon(old, young);
   return pairs === null ? whole : between(old, young, pairs, start); // line-diff.2
 }
 
 type Pair = readonly [old: number, young: number];
 
-/** Myers: the pairs of equal lines on a shortest path; null beyond STEPS_MAX. */
-function commonLines(old: readonly string[], young: readonly string[]): readonly Pair[] | null {
+/** Myers: the places of equal lines, or words, on a shortest path; null beyond STEPS_MAX. */
+export function findCommon(old: readonly string[], young: readonly string[]): readonly Pair[] | null {
   const furthest = new Map<number, number>([[1, 0]]);
   const history: ReadonlyMap<number, number>[] = [];
   for (let step = 0; step <= STEPS_MAX; step++) {

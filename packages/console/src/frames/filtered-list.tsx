@@ -3,10 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState, type ReactNode } from "react";
 import type { Shortcut } from "../hooks/shortcuts.ts";
 import { useShortcuts } from "../hooks/shortcuts.ts";
-import type { ViewPage } from "../hooks/views.ts";
+import { VIEW_PAGES, type ViewPage } from "../hooks/views.ts";
 import { Button, EmptyState } from "../ui/controls.tsx";
 import { ChoiceFilter, ListFilters, SearchFilter, TextFilter } from "./list-filters.tsx";
-import { ListBody, ListHeader, moveKeys, Rows, type ListCreate, type PagedList } from "./list-page.tsx";
+import { ListBody, PageHeader, moveKeys, Rows, type ListCreate, type PagedList } from "./list-page.tsx";
 import { SaveView } from "./save-view.tsx";
 
 /** A filter: a text, the words of a search, or with options a choice. */
@@ -14,6 +14,7 @@ export interface FilterField<Name extends string> {
   readonly name: Name;
   readonly label: string;
   readonly placeholder?: string;
+  readonly title?: string;
   readonly any?: string;
   /** The field that the key `/` focuses. */
   readonly isSearch?: boolean;
@@ -27,28 +28,35 @@ export function FilterFields<Name extends string>({
   path,
   filters,
   fields,
+  kept = {},
   children,
 }: {
-  readonly path: ViewPage;
+  readonly path: ViewPage | "/crons" | "/store";
   readonly filters: Filters<Name>;
   readonly fields: readonly FilterField<Name>[];
+  /** Members of the URL that are no filters: they stay when filters change. */
+  readonly kept?: Filters<string>;
   /** More buttons. */
   readonly children?: ReactNode;
 }): ReactNode {
   const navigate = useNavigate();
   const field = useRef<HTMLInputElement>(null);
-  useShortcuts("Filters", [{ keys: "/", label: "Search", run: () => field.current?.focus() }]);
-  const isFiltered = Object.keys(filters).length > 0;
-  const set = (name: Name, value: string): void =>
-    void navigate({ to: path, search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
+  const focus: Shortcut = { keys: "/", label: "Search", run: () => field.current?.focus() };
+  useShortcuts("Filters", fields.some(({ isSearch }) => isSearch) ? [focus] : []);
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const viewPage = VIEW_PAGES.find((one) => one === path);
+  const set = (name: Name, value: string): void => {
+    const search = { ...kept, ...filters, [name]: value === "" ? undefined : value };
+    void navigate({ to: path, search, replace: true });
+  };
   return (
-    <ListFilters onClear={isFiltered ? () => void navigate({ to: path, search: {} }) : null}>
+    <ListFilters onClear={isFiltered ? () => void navigate({ to: path, search: kept }) : null}>
       {fields.map(({ name, any = "", options, isSearch = false, ...rest }) => {
         const shared = { ...rest, value: filters[name], onChange: (value: string) => set(name, value) };
         if (options !== undefined) return <ChoiceFilter key={name} {...shared} any={any} options={options} />;
         return isSearch ? <SearchFilter key={name} {...shared} field={field} /> : <TextFilter key={name} {...shared} />;
       })}
-      {isFiltered ? <SaveView path={path} search={filters} /> : null}
+      {isFiltered && viewPage !== undefined ? <SaveView path={viewPage} search={filters} /> : null}
       {children}
     </ListFilters>
   );
@@ -59,6 +67,8 @@ interface FilteredListProps<Item> {
   readonly list: PagedList<Item>;
   readonly create?: ListCreate;
   readonly filters: ReactNode;
+  /** Above the headings. */
+  readonly summary?: ReactNode;
   readonly headings: readonly string[];
   /** Class of the columns. */
   readonly columns: string;
@@ -89,13 +99,14 @@ export function FilteredList<Item>(props: FilteredListProps<Item>): ReactNode {
   ]);
   return (
     <>
-      <ListHeader title={title} list={list} {...(props.create === undefined ? {} : { create: props.create })} />
+      <PageHeader title={title} call={list.call} {...(props.create === undefined ? {} : { create: props.create })} />
       {props.filters}
       <ListBody list={list}>
         {items.length === 0 && !list.hasMore ? (
           props.none
         ) : (
           <>
+            {props.summary}
             <div className={`list-head ${columns}`} aria-hidden="true">
               {props.headings.map((name) => (
                 <span key={name}>{name}</span>

@@ -99,14 +99,14 @@ export interface ListCreate {
   readonly run: () => void;
 }
 
-/** Title of the page and of the browser tab, the search as curl, and a create button. */
-export function ListHeader({
+/** Title of the page and of the browser tab, the call that loads the page as curl, and a create button. */
+export function PageHeader({
   title,
-  list,
+  call,
   create,
 }: {
   readonly title: string;
-  readonly list: Pick<PagedList<unknown>, "call">;
+  readonly call: CurlProps;
   readonly create?: ListCreate;
 }): ReactNode {
   useEffect(() => setTitle(title), []);
@@ -114,7 +114,7 @@ export function ListHeader({
     <header className="page-header">
       <h1>{title}</h1>
       <span className="row spread">
-        <CopyCurl {...list.call} />
+        <CopyCurl {...call} />
         {create === undefined ? null : (
           <Button kind="primary" hint="n" needs={create.needs} onClick={create.run}>
             {create.label}

@@ -7,7 +7,7 @@ import { ListFilters, SearchFilter } from "../../frames/list-filters.tsx";
 import { useAbout } from "../../api/about.ts";
 import { call } from "../../api/client.ts";
 import type { Assistant } from "../../api/types.ts";
-import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
+import { ChoiceRow, ListBody, PageHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
@@ -78,7 +78,7 @@ function AssistantsPage(): ReactNode {
   ]);
   return (
     <>
-      <ListHeader title="Assistants" list={list} create={{ ...CREATE, run: () => setMaking(true) }} />
+      <PageHeader title="Assistants" call={list.call} create={{ ...CREATE, run: () => setMaking(true) }} />
       <FailedGraphs />
       <ListBody list={list}>
         <div className="split assistants">

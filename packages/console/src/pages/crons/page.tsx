@@ -3,9 +3,8 @@ import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Assistant, Cron } from "../../api/types.ts";
-import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
-import { NoItems } from "../../frames/filtered-list.tsx";
-import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
+import { FilterFields, NoItems } from "../../frames/filtered-list.tsx";
+import { ChoiceRow, ListBody, PageHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
 import { useAssistants } from "../../graph/graph-names.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { EmptyState } from "../../ui/controls.tsx";
@@ -22,6 +21,10 @@ export const page = createLazyRoute("/crons")({ component: CronsPage });
 
 const REFRESH_MS = 10_000;
 const ROW_HEIGHT = 58;
+const STATES = [
+  ["true", "Active"],
+  ["false", "Paused"],
+] as const;
 
 type Filters = ReturnType<typeof cronsRoute.useSearch>;
 
@@ -61,9 +64,9 @@ function CronsPage(): ReactNode {
   const chosen = crons[place];
   return (
     <>
-      <ListHeader
+      <PageHeader
         title="Crons"
-        list={list}
+        call={list.call}
         create={{ label: "New cron", needs: "crons:create", run: () => setMaking(true) }}
       />
       <FilterBar filters={filters} assistants={assistants} />
@@ -146,30 +149,17 @@ function FilterBar({
   readonly filters: Omit<Filters, "cron">;
   readonly assistants: readonly Assistant[];
 }): ReactNode {
-  const navigate = useNavigate();
-  const set = (name: keyof Filters, value: string): void =>
-    void navigate({ to: "/crons", search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
+  const names = assistants.map((one) => [one.assistant_id, one.name] as const);
   return (
-    <ListFilters onClear={Object.keys(filters).length === 0 ? null : () => void navigate({ to: "/crons", search: {} })}>
-      <ChoiceFilter
-        label="Assistant"
-        any="Any assistant"
-        value={filters.assistant}
-        options={assistants.map((one) => [one.assistant_id, one.name] as const)}
-        onChange={(assistant) => set("assistant", assistant)}
-      />
-      <ChoiceFilter
-        label="Enabled"
-        any="Active and paused"
-        value={filters.enabled}
-        options={[
-          ["true", "Active"],
-          ["false", "Paused"],
-        ]}
-        onChange={(enabled) => set("enabled", enabled)}
-      />
-      <TextFilter label="Thread id" value={filters.thread} onChange={(thread) => set("thread", thread)} />
-    </ListFilters>
+    <FilterFields
+      path="/crons"
+      filters={filters}
+      fields={[
+        { name: "assistant", label: "Assistant", any: "Any assistant", options: names },
+        { name: "enabled", label: "Enabled", any: "Active and paused", options: STATES },
+        { name: "thread", label: "Thread id" },
+      ]}
+    />
   );
 }
 

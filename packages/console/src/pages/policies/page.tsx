@@ -1,15 +1,14 @@
 // Page Policies: answers in advance. What each says, what it would have answered so far, its revocation.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { PolicyObject } from "@holdpoint/api/policies.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
 import { call, request } from "../../api/client.ts";
-import { setTitle } from "../../browser/badge.ts";
 import { DeleteDialog } from "../../frames/delete-dialog.tsx";
+import { PageHeader } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
-import { CopyCurl } from "../../ui/copy.tsx";
 import { absoluteTime } from "../../ui/format.ts";
 import { guarded } from "../../ui/guarded.ts";
 import { withToast } from "../../ui/with-toast.ts";
@@ -23,7 +22,6 @@ const KEY = ["policies"];
 const REFRESH_MS = 10_000;
 
 function PoliciesPage(): ReactNode {
-  useEffect(() => setTitle("Policies"), []);
   const [making, setMaking] = useState(false);
   const policies = useQuery({
     queryKey: KEY,
@@ -34,15 +32,11 @@ function PoliciesPage(): ReactNode {
   useShortcuts("Policies", [{ keys: "n", label: "New policy", run: make }]);
   return (
     <>
-      <header className="page-header">
-        <h1>Policies</h1>
-        <span className="spread row">
-          <CopyCurl method="GET" path="/policies" />
-          <Button hint="n" needs="policies:create" onClick={make}>
-            New policy
-          </Button>
-        </span>
-      </header>
+      <PageHeader
+        title="Policies"
+        call={{ method: "GET", path: "/policies" }}
+        create={{ label: "New policy", needs: "policies:create", run: make }}
+      />
       <div className="page-body">
         {policies.isPending ? (
           <Loading />

@@ -1,17 +1,17 @@
 // Page Settings: the configuration of this process, with the source and the meaning of each value.
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useRef } from "react";
 import { ListFilters, SearchFilter } from "../../frames/list-filters.tsx";
+import { PageHeader } from "../../frames/list-page.tsx";
 import { type About, type SettingLine, useAbout } from "../../api/about.ts";
 import { request } from "../../api/client.ts";
 import { problemMessage } from "../../api/problem.ts";
 import { API_URL } from "../../browser/address.ts";
-import { setTitle } from "../../browser/badge.ts";
 import { figuresIn, sumFigures } from "../../charts/prometheus.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
-import { CopyCurl } from "../../ui/copy.tsx";
+import { Fact } from "../../ui/facts.tsx";
 import { count } from "../../ui/format.ts";
 import "./settings.css";
 
@@ -19,19 +19,11 @@ const settingsRoute = getRouteApi("/settings");
 
 export const page = createLazyRoute("/settings")({ component: SettingsPage });
 
-const PATH = "/console/api/about";
-
 function SettingsPage(): ReactNode {
-  useEffect(() => setTitle("Settings"), []);
   const about = useAbout();
   return (
     <>
-      <header className="page-header">
-        <h1>Settings</h1>
-        <span className="spread">
-          <CopyCurl method="GET" path={PATH} />
-        </span>
-      </header>
+      <PageHeader title="Settings" call={{ method: "GET", path: "/console/api/about" }} />
       {about.isPending ? (
         <Loading />
       ) : about.isError ? (
@@ -139,15 +131,6 @@ function Workers(): ReactNode {
         </>
       )}
     </Fact>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

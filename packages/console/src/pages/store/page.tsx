@@ -1,11 +1,11 @@
 // Page Store: long-term memory as namespaces, their items, and one item in full.
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useMemo, useRef, useState } from "react";
-import { ListFilters, SearchFilter, TextFilter } from "../../frames/list-filters.tsx";
+import { type ReactNode, useMemo, useState } from "react";
+import { FilterFields } from "../../frames/filtered-list.tsx";
 import { call } from "../../api/client.ts";
 import type { StoreItem } from "../../api/types.ts";
-import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
+import { ChoiceRow, ListBody, PageHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Chip, EmptyState, Failure } from "../../ui/controls.tsx";
 import { glance } from "../../json/excerpt.ts";
@@ -27,7 +27,6 @@ function StorePage(): ReactNode {
   const search = storeRoute.useSearch();
   const navigate = useNavigate();
   const [making, setMaking] = useState(false);
-  const field = useRef<HTMLInputElement>(null);
   const { ns, key, ...view } = search;
   const list = usePagedList({
     key: ["store", "items", view],
@@ -46,17 +45,16 @@ function StorePage(): ReactNode {
   useShortcuts("Store", [
     ...moveKeys("item", place, choose),
     { keys: "n", label: "New item", run: guarded("store:put", () => setMaking(true)) },
-    { keys: "/", label: "Search", run: () => field.current?.focus() },
   ]);
   const isNarrowed = Object.values(view).some((one) => one !== undefined);
   return (
     <>
-      <ListHeader
+      <PageHeader
         title="Store"
-        list={list}
+        call={list.call}
         create={{ label: "New item", needs: "store:put", run: () => setMaking(true) }}
       />
-      <FilterBar field={field} />
+      <FilterBar />
       <ListBody list={list}>
         {items.length === 0 && !isNarrowed ? (
           <EmptyState icon="store" title="The store is empty">
@@ -121,36 +119,26 @@ function Row({
   );
 }
 
-function FilterBar({ field }: { readonly field: React.RefObject<HTMLInputElement | null> }): ReactNode {
-  const search = storeRoute.useSearch();
-  const navigate = useNavigate();
-  const set = (name: "find" | "filter", value: string): void =>
-    void navigate({ to: "/store", search: { ...search, [name]: value === "" ? undefined : value }, replace: true });
-  const { ns, key, ...view } = search;
+function FilterBar(): ReactNode {
+  const { ns, key, ...view } = storeRoute.useSearch();
   return (
-    <ListFilters
-      onClear={
-        Object.values(view).every((one) => one === undefined)
-          ? null
-          : () => void navigate({ to: "/store", search: { ns, key } })
-      }
+    <FilterFields
+      path="/store"
+      filters={view}
+      kept={{ ns, key }}
+      fields={[
+        {
+          name: "find",
+          label: "Semantic search",
+          title: "Ranks by semantic similarity if the server has an embedding function",
+          placeholder: "semantic search",
+          isSearch: true,
+        },
+        { name: "filter", label: "Members", placeholder: "member=value" },
+      ]}
     >
-      <SearchFilter
-        field={field}
-        label="Semantic search"
-        title="Ranks by semantic similarity if the server has an embedding function"
-        placeholder="semantic search"
-        value={search.find}
-        onChange={(text) => set("find", text)}
-      />
-      <TextFilter
-        label="Members"
-        placeholder="member=value"
-        value={search.filter}
-        onChange={(text) => set("filter", text)}
-      />
-      {search.in === undefined ? null : <Chip tone="accent">in {search.in.replaceAll(".", " › ")}</Chip>}
-    </ListFilters>
+      {view.in === undefined ? null : <Chip tone="accent">in {view.in.replaceAll(".", " › ")}</Chip>}
+    </FilterFields>
   );
 }
 

@@ -15,12 +15,12 @@ import { US_IN_MS } from "./query.ts";
 
 export function TraceRow({
   trace,
-  active,
+  className,
   slow,
   longest,
 }: {
   readonly trace: TraceItem;
-  readonly active: boolean;
+  readonly className: string;
   readonly slow: number | null;
   readonly longest: number | null;
 }): ReactNode {
@@ -29,60 +29,54 @@ export function TraceRow({
   const share = work === null || longest === null || longest === 0 ? 0 : (work / longest) * 100;
   const isSlow = work !== null && slow !== null && work >= slow && work !== 0;
   return (
-    <div role="listitem" className="trace-item">
-      <Link
-        to="/traces/$traceId"
-        params={{ traceId: trace.trace_id }}
-        className={`list-row trace-columns ${active ? "active" : ""}`}
-      >
-        <span>
-          <Status status={trace.status} />
-        </span>
-        <span className="trace-lines">
-          <span className="truncate" title={trace.error ?? undefined}>
-            {visible(trace.name)}
-            {trace.errors > 0 && trace.status !== "error" ? (
-              <span className="trace-errors">
-                <Chip tone="red">{count(trace.errors)} failed</Chip>
-              </span>
-            ) : null}
-            {trace.error === null ? null : <span className="trace-error">{trace.error}</span>}
-          </span>
-          <span className="trace-facts truncate muted small">
-            {[...trace.models, `${count(trace.runs)} span${trace.runs === 1 ? "" : "s"}`, trace.project].join(" · ")}
-          </span>
-        </span>
-        <span className="trace-lines trace-preview small" dir="auto">
-          <span className="truncate" title={trace.input ?? undefined}>
-            {trace.input}
-          </span>
-          <span className="truncate muted" title={trace.output ?? undefined}>
-            {trace.output}
-          </span>
-        </span>
-        <span className="trace-latency">
-          <span className="numeric">{whole === null ? "–" : duration(whole / US_IN_MS)}</span>
-          {wait === 0 ? (
-            <span className="latency-track" aria-hidden="true">
-              <span className={isSlow ? "latency-bar slow" : "latency-bar"} style={{ width: `${share}%` }} />
+    <Link to="/traces/$traceId" params={{ traceId: trace.trace_id }} className={className}>
+      <span>
+        <Status status={trace.status} />
+      </span>
+      <span className="trace-lines">
+        <span className="truncate" title={trace.error ?? undefined}>
+          {visible(trace.name)}
+          {trace.errors > 0 && trace.status !== "error" ? (
+            <span className="trace-errors">
+              <Chip tone="red">{count(trace.errors)} failed</Chip>
             </span>
-          ) : (
-            <span className="muted small truncate numeric">{duration(wait / US_IN_MS)} waiting</span>
-          )}
+          ) : null}
+          {trace.error === null ? null : <span className="trace-error">{trace.error}</span>}
         </span>
-        <span className="muted truncate" title={trace.thread_id ?? undefined}>
-          {trace.thread_id === null ? "" : shortId(trace.thread_id)}
+        <span className="trace-facts truncate muted small">
+          {[...trace.models, `${count(trace.runs)} span${trace.runs === 1 ? "" : "s"}`, trace.project].join(" · ")}
         </span>
-        <span className="truncate">
-          <Tokens input={trace.input_tokens} output={trace.output_tokens} cost={null} />
+      </span>
+      <span className="trace-lines trace-preview small" dir="auto">
+        <span className="truncate" title={trace.input ?? undefined}>
+          {trace.input}
         </span>
-        <span className="muted numeric" title="cost, as the senders gave it">
-          {trace.cost === null ? "" : dollars(trace.cost)}
+        <span className="truncate muted" title={trace.output ?? undefined}>
+          {trace.output}
         </span>
-        <span className="muted numeric">
-          <RelativeTime at={new Date(trace.start_us / US_IN_MS).toISOString()} />
-        </span>
-      </Link>
-    </div>
+      </span>
+      <span className="trace-latency">
+        <span className="numeric">{whole === null ? "–" : duration(whole / US_IN_MS)}</span>
+        {wait === 0 ? (
+          <span className="latency-track" aria-hidden="true">
+            <span className={isSlow ? "latency-bar slow" : "latency-bar"} style={{ width: `${share}%` }} />
+          </span>
+        ) : (
+          <span className="muted small truncate numeric">{duration(wait / US_IN_MS)} waiting</span>
+        )}
+      </span>
+      <span className="muted truncate" title={trace.thread_id ?? undefined}>
+        {trace.thread_id === null ? "" : shortId(trace.thread_id)}
+      </span>
+      <span className="truncate">
+        <Tokens input={trace.input_tokens} output={trace.output_tokens} cost={null} />
+      </span>
+      <span className="muted numeric" title="cost, as the senders gave it">
+        {trace.cost === null ? "" : dollars(trace.cost)}
+      </span>
+      <span className="muted numeric">
+        <RelativeTime at={new Date(trace.start_us / US_IN_MS).toISOString()} />
+      </span>
+    </Link>
   );
 }

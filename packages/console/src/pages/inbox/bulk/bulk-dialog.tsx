@@ -7,25 +7,22 @@
 //   - An approval waits until the arguments of every item have been open.
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
-import { answersBody, type Answer } from "../../../data/inbox/calls.ts";
+import { answersBody, type Answer, type InboxQuery } from "../../../data/inbox/calls.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { post } from "../../../data/inbox/outbox.ts";
+import { ConfirmFrame } from "../../../frames/confirm-frame.tsx";
 import { holdSecs, typesName } from "../../../hooks/preferences.ts";
 import { useValue } from "../../../hooks/value.ts";
-import { Button, Failure, Field, Loading } from "../../../ui/controls.tsx";
+import { Failure, Field, Loading } from "../../../ui/controls.tsx";
 import { CopyCurl } from "../../../ui/copy.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Folds, useUnfolded } from "../../../text/folds.tsx";
-import type { InboxQuery } from "../../../data/inbox/calls.ts";
 import { BulkGroups } from "./bulk-groups.tsx";
 import { reportBulk } from "./bulk-results.tsx";
 import { buildPlan, type Plan } from "./bulk.ts";
 import { useWholeItems } from "./load-items.ts";
 
 type Kind = "approve" | "reject";
-
-const FORM = "bulk";
 
 const WORDS = {
   approve: { verb: "Approve", done: "approved", effect: "Approves all of these unchanged." },
@@ -72,53 +69,25 @@ function Decision({ kind, items, query, onClose, onDone }: BulkProps): ReactNode
   };
   const left = `${plan.left.length} selected items do not allow this, and are left out.`;
   return (
-    <Dialog
+    <ConfirmFrame
       title={title}
       description={plan.left.length === 0 ? effect : left}
-      wide
+      dangerous={isDangerous}
+      button={{ "aria-disabled": !isReady }} // it keeps the focus while the items are read: a press is not lost
+      curl={<CopyCurl method="POST" path="/inbox/answers" body={answersBody(answers)} />}
+      onConfirm={send}
       onClose={onClose}
-      shortcuts={isDangerous ? [] : [{ keys: "Enter", label: "Confirm", run: send, once: true }]}
-      footer={
-        <>
-          <CopyCurl method="POST" path="/inbox/answers" body={answersBody(answers)} />
-          <span className="spread" />
-          <Button hint="Esc" autoFocus={isDangerous} form={FORM} onClick={onClose}>
-            Cancel
-          </Button>
-          {/* It has the focus while the items are read: a press is not lost, and does nothing before. */}
-          <Button
-            {...(isDangerous ? ({ kind: "danger", icon: "warning", hint: "Ctrl ↵" } as const) : PLAIN)}
-            autoFocus={!isDangerous}
-            submit
-            form={FORM}
-            aria-disabled={!isReady}
-          >
-            Confirm
-          </Button>
-        </>
-      }
     >
-      <form
-        id={FORM}
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          send();
-        }}
-      >
-        {error === null ? whole === undefined ? <Loading /> : null : <Failure error={error} />}
-        {kind === "approve" ? null : (
-          <Field label="Why" hint="For each of them; optional unless the request needs a message.">
-            <textarea rows={2} value={message} onChange={(event) => setMessage(event.target.value)} />
-          </Field>
-        )}
-        <BulkGroups groups={plan.groups} />
-      </form>
-    </Dialog>
+      {error === null ? whole === undefined ? <Loading /> : null : <Failure error={error} />}
+      {kind === "approve" ? null : (
+        <Field label="Why" hint="For each of them; optional unless the request needs a message.">
+          <textarea rows={2} value={message} onChange={(event) => setMessage(event.target.value)} />
+        </Field>
+      )}
+      <BulkGroups groups={plan.groups} />
+    </ConfirmFrame>
   );
 }
-
-const PLAIN = { kind: "primary", icon: "check" } as const;
 
 /** `Approve 3 × refund`, `Approve 14 items of 2 groups` */
 function nameTitle(verb: string, { groups, planned }: Plan): string {

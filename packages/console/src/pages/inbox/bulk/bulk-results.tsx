@@ -52,67 +52,49 @@ export function BulkResults(): ReactNode {
   const accepted = shown.rows.filter(({ problem }) => problem === null);
   return (
     <Dialog title={`${accepted.length} ${shown.done}, ${refused.length} not accepted`} wide onClose={close}>
-      <BulkRows
-        rows={[...refused, ...accepted]}
-        label="Results"
-        second={({ problem }) =>
-          problem === null ? (
-            <Chip tone="green">{shown.done}</Chip>
-          ) : (
-            <span className="row truncate">
-              <Chip tone="amber">not accepted</Chip>
-              <span className="truncate" title={problem.message}>
-                {refusal(problem)}
-              </span>
-            </span>
-          )
-        }
-        onOpen={close}
-      />
+      <div className="bulk-list" style={{ height: Math.min(LIST_PX_MAX, shown.rows.length * ROW_PX) }}>
+        <VirtualList
+          items={[...refused, ...accepted]}
+          rowHeight={ROW_PX}
+          label="Results"
+          buildKey={({ item }) => buildKey(item)}
+          renderRow={(row) => <ResultRow row={row} done={shown.done} onOpen={close} />}
+        />
+      </div>
     </Dialog>
   );
 }
 
-/** @param onOpen makes the titles links */
-export function BulkRows<Row extends Pick<BulkResult, "item">>({
-  rows,
-  label,
-  second,
+function ResultRow({
+  row: { item, problem },
+  done,
   onOpen,
 }: {
-  readonly rows: readonly Row[];
-  readonly label: string;
-  readonly second: (row: Row) => ReactNode;
-  readonly onOpen?: () => void;
+  readonly row: BulkResult;
+  readonly done: string;
+  readonly onOpen: () => void;
 }): ReactNode {
   return (
-    <div className="bulk-list" style={{ height: Math.min(LIST_PX_MAX, rows.length * ROW_PX) }}>
-      <VirtualList
-        items={rows}
-        rowHeight={ROW_PX}
-        label={label}
-        buildKey={({ item }) => buildKey(item)}
-        renderRow={(row) => (
-          <div role="listitem" className="bulk-row">
-            {onOpen === undefined ? (
-              <span className="truncate" dir={readDirection(row.item.title)}>
-                {row.item.title}
-              </span>
-            ) : (
-              <Link
-                to="/inbox/$threadId/$interruptId"
-                params={{ threadId: row.item.thread_id, interruptId: row.item.id }}
-                className="truncate"
-                dir={readDirection(row.item.title)}
-                onClick={onOpen}
-              >
-                {row.item.title}
-              </Link>
-            )}
-            {second(row)}
-          </div>
-        )}
-      />
+    <div role="listitem" className="bulk-row">
+      <Link
+        to="/inbox/$threadId/$interruptId"
+        params={{ threadId: item.thread_id, interruptId: item.id }}
+        className="truncate"
+        dir={readDirection(item.title)}
+        onClick={onOpen}
+      >
+        {item.title}
+      </Link>
+      {problem === null ? (
+        <Chip tone="green">{done}</Chip>
+      ) : (
+        <span className="row truncate">
+          <Chip tone="amber">not accepted</Chip>
+          <span className="truncate" title={problem.message}>
+            {refusal(problem)}
+          </span>
+        </span>
+      )}
     </div>
   );
 }
