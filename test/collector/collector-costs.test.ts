@@ -123,6 +123,19 @@ describe("metrics of generative AI", PATIENCE, () => {
       assert.equal(readValue(text, "gen_ai_client_token_usage_sum", { gen_ai_token_type: "input" }), 1000);
     }));
 
+  test("a call that two instrumentations see is priced once, and timed twice, when its outer run comes late", () =>
+    withCollector(async ({ backend, collector, show }) => {
+      const id = "00000000000000aa";
+      await collector.send(protobufRequest([{ ...call(1, "gpt-5"), parentSpanId: id }]));
+      await backend.whenRuns(2); // with an empty root
+      await collector.send(protobufRequest([{ ...call(1, "gpt-5"), spanId: id }]));
+      await backend.when(() => backend.runs.some(({ event }) => event === "patch"));
+      const text = await show();
+      assert.equal(readValue(text, "gen_ai_cost_usd_total", { source: "table" }), 0.003);
+      assert.equal(readValue(text, "gen_ai_client_token_usage_sum", { gen_ai_token_type: "input" }), 1000);
+      assert.equal(readValue(text, "gen_ai_client_operation_duration_seconds_count", {}), 2);
+    }));
+
   test("count a run that is sent again once, with what comes later", () =>
     withCollector(async ({ backend, collector, show }) => {
       const { attributes = {}, ...span } = call(1, "gpt-5");

@@ -9,8 +9,8 @@
 //     releases spans before their time: there only a remote parent counts as missing.
 //   - A filtered span at the top leaves an empty root, once a span below it is placed: spans that have it in common
 //     stay siblings.
-//   - Usage of one call counts once: of a model run and the nearest model run below it with the same tokens, the outer
-//     one keeps it, because it is placed first (twin-calls.ts).
+//   - Usage of one call counts once, of a model run and the nearest model run below it with the same tokens
+//     (twin-calls.ts).
 //   - Work is linear in the spans: no recursion, and each chain is climbed once.
 import { uuidV5 } from "@holdpoint/base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
@@ -27,7 +27,7 @@ import {
 } from "./tree-node.ts";
 import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { addedRoot } from "./added-root.ts";
-import { noteTwin, countedOnce } from "./twin-calls.ts";
+import { countedOnce, noteTwin } from "./twin-calls.ts";
 
 /** `merged`: a duplicate of a span that still waits, which takes over its origins. */
 export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "merged" | "amended";
@@ -101,6 +101,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   }
   if (node.fingerprint === print) return "duplicate";
   node.fingerprint = print;
+  noteTwin(node, run.content);
   emit(placedRun(tree, node, run, true));
   return "amended";
 }
@@ -206,6 +207,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   if (above === null && !tree.rootClaimed) {
     const pinned = tree.root;
     node.segment = pinned?.segment ?? buildSegment(segmentTime(run.start), traceIdFor(run)); // the pin holds
+    node.callsBelow = pinned?.callsBelow ?? null;
     node.parent = null;
     node.depth = 1;
     tree.root = node;

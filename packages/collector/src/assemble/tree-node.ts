@@ -27,8 +27,15 @@ export interface Node {
   counts: string;
   /** A run below it has the same call. */
   hasTwin: boolean;
-  /** A run above it has the same call. */
-  isTwin: boolean;
+  /** A run above or below it has the same call, and its usage. */
+  twin: Twin | null;
+  /** Tokens of the calls below it, while its own are not known. */
+  callsBelow: string[] | null;
+}
+
+export interface Twin {
+  readonly place: "above" | "below";
+  readonly hasCost: boolean;
 }
 
 export interface Tree {
@@ -101,7 +108,8 @@ export function createNode(spanId: string): Node {
     fingerprint: 0,
     counts: "",
     hasTwin: false,
-    isTwin: false,
+    twin: null,
+    callsBelow: null,
   };
 }
 

@@ -66,27 +66,38 @@ const DIALECTS: Readonly<Record<string, Call>> = {
     },
   }),
 };
+const EMBEDDING: GivenSpan = {
+  name: "embeddings",
+  attributes: { "gen_ai.operation.name": "embeddings", "gen_ai.usage.input_tokens": 5 },
+};
 const TOOL: GivenSpan = { name: "search", attributes: { "openinference.span.kind": "TOOL" } };
 const CHAIN: GivenSpan = { name: "retry", attributes: { "openinference.span.kind": "CHAIN" } };
 
-/** Each below the one before, or below the one that `parents` names; in this order of arrival. */
-function place(spans: readonly GivenSpan[], order: readonly number[], parents: readonly number[] = []): TraceRun[] {
+type Step = number | "release" | { readonly amend: number; readonly by: GivenSpan };
+
+/** Each below the one before, or below the one that `parents` names; in this order of arrival. The last run of each. */
+function place(spans: readonly GivenSpan[], order: readonly Step[], parents: readonly number[] = []): TraceRun[] {
   const translate = createTranslator({ filterNonGenAi: false, project: "" });
   const out: TraceRun[] = [];
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
   const emit = (run: TraceRun): void => void out.push(run);
   const assembler = createAssembler(ASSEMBLE_LIMITS, { clock, quietUntil: () => 0, emit });
   const formatId = (at: number): string => String(at + 1).padStart(16, "0");
-  for (const at of order) {
+  for (const step of order) {
+    if (step === "release") assembler.drain();
+    if (step === "release") continue;
+    const at = typeof step === "number" ? step : step.amend;
     const parent = parents[at] ?? at - 1;
     const span = {
-      ...buildSpan(spans[at] ?? {}),
+      ...buildSpan((typeof step === "number" ? spans[at] : step.by) ?? {}),
       spanId: formatId(at),
       parentSpanId: parent < 0 ? "" : formatId(parent),
     };
     assembler.add(translate(span, CONTEXT));
   }
-  return out.toSorted((a, b) => a.span.spanId.localeCompare(b.span.spanId));
+  return [...new Map(out.map((run) => [run.span.spanId, run])).values()].toSorted((a, b) =>
+    a.span.spanId.localeCompare(b.span.spanId),
+  );
 }
 
 interface Costs {
@@ -141,6 +152,39 @@ describe("a call that two instrumentations see", () => {
       assert.deepEqual(costs, wanted);
     });
 
+  const silent: GivenSpan = { name: "chat gpt-5", attributes: { "gen_ai.operation.name": "chat" } };
+  const LATE: readonly (readonly [string, readonly GivenSpan[], readonly Step[], readonly boolean[]])[] = [
+    [
+      "when the tokens of the outer one come after the inner one",
+      [silent, CHAIN, call(5, 2)],
+      [0, 1, 2, { amend: 0, by: call(5, 2) }],
+      [false, false, true],
+    ],
+    [
+      "when the tokens of the outer one come before the inner one",
+      [silent, call(5, 2)],
+      [0, { amend: 0, by: call(5, 2) }, 1],
+      [true, false],
+    ],
+    [
+      "when the outer one comes after the wait of the inner one",
+      [call(5, 2), call(5, 2)],
+      [1, "release", 0],
+      [false, true],
+    ],
+    ["and other tokens are another call", [silent, call(5, 2)], [0, 1, { amend: 0, by: call(5, 3) }], [true, true]],
+  ];
+  for (const [name, spans, steps, wanted] of LATE)
+    test(`counts once ${name}`, () => {
+      const runs = place(spans, steps);
+      assert.deepEqual(
+        runs.map((run) => counted(run) !== null),
+        wanted,
+      );
+      const below = runs.map((run) => readUsage(run, "usage_counted_below"));
+      assert.deepEqual(below[0], wanted[0] === true ? null : [5, 2]);
+    });
+
   const CASES: readonly (readonly [string, readonly GivenSpan[], readonly number[], readonly boolean[]])[] = [
     ["three times, it counts once", [call(5, 2), call(5, 2), call(5, 2)], [], [true, false, false]],
     ["with a chain between, it counts once", [call(5, 2), CHAIN, call(5, 2)], [], [true, false, false]],
@@ -148,6 +192,7 @@ describe("a call that two instrumentations see", () => {
     ["a second one below it is another call", [call(5, 2), call(5, 2), call(5, 2)], [-1, 0, 0], [true, false, true]],
     ["what its tool calls is another call", [call(5, 2), TOOL, call(5, 2)], [], [true, false, true]],
     ["siblings are two calls", [CHAIN, call(5, 2), call(5, 2)], [-1, 0, 0], [false, true, true]],
+    ["an embedding counts once", [EMBEDDING, EMBEDDING], [], [true, false]],
     ["without tokens of the answer nothing is compared", [call(5, 0), call(5, 0)], [], [true, true]],
   ];
   for (const [name, spans, parents, wanted] of CASES)

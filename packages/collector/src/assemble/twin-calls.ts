@@ -1,37 +1,57 @@
 // Twin calls: a model call that two instrumentations see, as a run and a run below it with the same tokens. Both would
 // count in the sums of the trace.
+// Invariant: the run whose tokens are known first keeps them: usually the outer one, because it is placed first; the
+// inner one when the tokens of the outer one come later, in a log record or with a span that was missing.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { RunContent } from "../shared/trace-run.ts";
 import { isObject, toJson } from "../translate/attributes/plain-values.ts";
 import type { Node } from "./tree-node.ts";
 
-/** In the metadata of the inner run, instead of `usage_metadata`. */
-const COUNTED_ABOVE = "usage_counted_above";
+/** At the end of the counts of a call whose sender knows its cost. */
+const COSTED = " $";
+/** Counts of a model call without tokens. */
+const SILENT = "?";
+const CALLS_BELOW_MAX = 16;
 
 /**
  * Marks a placed run as the twin of the nearest model call above it, when that one has the same tokens and no twin yet:
- * a second call with the same tokens is another call. What a tool calls is another call too.
+ * a second call with the same tokens is another call. What a tool calls is another call too. A run that was placed
+ * without its tokens can be the twin of a call below it.
  */
 export function noteTwin(node: Node, content: RunContent): void {
+  if (!isUncounted(node.counts)) return;
   const counts = describeCounts(content);
-  node.counts = counts === "" ? "" : counts + (hasCost(content) ? COSTED : "");
-  if (counts === "" || counts === "tool") return;
+  node.counts = hasCost(content) && !isUncounted(counts) ? counts + COSTED : counts;
+  if (isUncounted(counts) || counts === TOOL) return;
   const above = findCallAbove(node);
-  if (above === null || withoutMark(above.counts) !== counts || above.hasTwin) return;
-  above.hasTwin = true;
-  node.isTwin = true;
+  if (above !== null && withoutMark(above.counts) === counts && !above.hasTwin) {
+    above.hasTwin = true;
+    node.twin = { place: "above", hasCost: above.counts.endsWith(COSTED) };
+  }
+  const below = node.callsBelow?.find((one) => withoutMark(one) === counts);
+  node.callsBelow = null;
+  if (below === undefined) return;
+  node.hasTwin = true;
+  node.twin ??= { place: "below", hasCost: below.endsWith(COSTED) };
 }
 
-/** At the end of the counts of a call whose sender knows its cost. */
-const COSTED = " $";
+function isUncounted(counts: string): boolean {
+  return counts === "" || counts === SILENT;
+}
 
 function withoutMark(counts: string): string {
   return counts.endsWith(COSTED) ? counts.slice(0, -COSTED.length) : counts;
 }
 
+/** On the way, tells calls without tokens, and spans that have not come, of this call. */
 function findCallAbove(node: Node): Node | null {
   let above = node.parent;
-  while (above !== null && above.counts === "") above = above.parent; // at most DEPTH_MAX
+  for (; above !== null && isUncounted(above.counts); above = above.parent) {
+    // at most DEPTH_MAX
+    if (above.counts !== SILENT && above.state !== "promised") continue;
+    above.callsBelow ??= [];
+    if (above.callsBelow.length < CALLS_BELOW_MAX) above.callsBelow.push(node.counts);
+  }
   return above;
 }
 
@@ -41,22 +61,25 @@ function hasCost({ call }: RunContent): boolean {
   return COSTS.some((name) => call.usage?.[name] !== undefined);
 }
 
-/** The tokens of a model call, equal for equal counts. "tool" for a tool; "" for no call, or one without counts. */
+const TOOL = "tool";
+
+/** The tokens of a model call, equal for equal counts. TOOL for a tool; "" for everything else. */
 function describeCounts({ call, runType }: RunContent): string {
-  if (runType === "tool") return runType;
-  if (runType !== "llm" || call.usage === null) return "";
-  const { input_tokens: input, output_tokens: output } = call.usage;
-  return typeof input === "number" && typeof output === "number" && output > 0 ? `${input} ${output}` : "";
+  if (runType === TOOL) return TOOL;
+  if (runType !== "llm" && runType !== "embedding") return "";
+  const { input_tokens: input, output_tokens: output } = call.usage ?? {};
+  if (runType === "embedding") return typeof input === "number" && input > 0 ? `${input}` : SILENT;
+  return typeof input === "number" && typeof output === "number" && output > 0 ? `${input} ${output}` : SILENT;
 }
 
 /**
- * The content that a sum over the trace counts: of an inner run, the usage has a name that no sum reads. Its cost stays
- * when the outer one has none.
+ * The content that a sum over the trace counts: of one of two twins, the usage has a name that no sum reads. Its cost
+ * stays when the other one has none.
  */
 export function countedOnce(node: Node, content: RunContent): RunContent {
-  if (!node.isTwin || describeCounts(content) !== withoutMark(node.counts)) return withCostBelow(node, content);
-  const isKept = hasCost(content) && findCallAbove(node)?.counts.endsWith(COSTED) === false;
-  return withoutUsage(content, isKept ? COSTS : []);
+  const { twin } = node;
+  if (twin === null || describeCounts(content) !== withoutMark(node.counts)) return withCostBelow(node, content);
+  return withoutUsage(content, `usage_counted_${twin.place}`, hasCost(content) && !twin.hasCost ? COSTS : []);
 }
 
 /**
@@ -65,7 +88,7 @@ export function countedOnce(node: Node, content: RunContent): RunContent {
  */
 function withCostBelow(node: Node, content: RunContent): RunContent {
   const counts = describeCounts(content);
-  if (node.children === null || counts === "" || counts === "tool" || hasCost(content)) return content;
+  if (node.children === null || isUncounted(counts) || counts === TOOL || hasCost(content)) return content;
   const costs = findCostsBelow(node, counts);
   return costs === null
     ? content
@@ -78,7 +101,7 @@ function findCostsBelow(node: Node, counts: string): JsonObject | null {
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const content = next.run?.content ?? null;
     const own = content === null ? "" : describeCounts(content);
-    if (own === "") stack.push(...(next.children ?? []));
+    if (isUncounted(own)) stack.push(...(next.children ?? []));
     else if (content !== null && own === counts && hasCost(content)) return readCosts(content.call.usage ?? {});
   }
   return null;
@@ -88,14 +111,15 @@ function readCosts(usage: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(usage).filter(([name]) => COSTS.includes(name)));
 }
 
-function withoutUsage(content: RunContent, kept: readonly string[]): RunContent {
+/** @param name in the metadata, instead of `usage_metadata` */
+function withoutUsage(content: RunContent, name: string, kept: readonly string[]): RunContent {
   const extra = toJson(content.extra);
   const metadata = isObject(extra) ? extra["metadata"] : undefined;
   if (!isObject(extra) || !isObject(metadata)) return content;
   const { usage_metadata: usage, ...rest } = metadata;
   if (!isObject(usage)) return content;
   const costs = keepCosts(usage, kept);
-  const moved = { ...extra, metadata: { ...rest, ...costs, [COUNTED_ABOVE]: usage } };
+  const moved = { ...extra, metadata: { ...rest, ...costs, [name]: usage } };
   const call = { ...content.call, usage: null };
   return { ...content, call, extra: JSON.stringify(moved), outputs: withoutMember(content.outputs, costs) };
 }

@@ -75,6 +75,7 @@ export function createGenAiMetrics(registry: Registry, prices: Prices): GenAiMet
   return {
     count(run) {
       const call = readCall(run);
+      if (run.isAdded === true) counted(run, 0); // the run that belongs there amends it
       if (call === null) return 0;
       const series = find(call.labels);
       const byTable = call.reported === null && call.tokens !== null ? prices.cost(call.model, call.tokens) : null;
@@ -131,10 +132,10 @@ function createFinder(all: Series[]): (labels: Labels) => Series {
 /** Returns the parts of a run that have counted before, and notes the new ones. */
 function createCounted(): (run: TraceRun, parts: number) => number {
   let [counted, older] = [new Map<string, number>(), new Map<string, number>()];
-  return ({ amends, id }, parts) => {
+  return ({ amends, id, isAdded }, parts) => {
     // Sent again, after its first counts were forgotten: nothing more counts.
     const before = amends ? (counted.get(id) ?? older.get(id) ?? TOKENS | DURATION | COST) : 0;
-    if ((parts & ~before) === 0) return before;
+    if (isAdded !== true && (parts & ~before) === 0) return before;
     if (counted.size >= RUNS_KEPT) [counted, older] = [new Map(), counted];
     counted.set(id, before | parts);
     return before;
