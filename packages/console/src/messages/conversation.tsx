@@ -36,7 +36,8 @@ export function Conversation({
 }
 
 function Body({ message, writing }: { readonly message: Message; readonly writing: boolean }): ReactNode {
-  const { text, reasoning, images, calls, others } = message;
+  const { text, reasoning, images, links, calls, others } = message;
+  const isEmpty = text + reasoning === "" && [images, links, calls, others].every((one) => one.length === 0);
   return (
     <div className="message-body">
       {reasoning === "" ? null : (
@@ -54,10 +55,19 @@ function Body({ message, writing }: { readonly message: Message; readonly writin
       {images.map((address) => (
         <MessageImage key={address} address={address} />
       ))}
+      {links.map((address) => (
+        <p key={address}>
+          Image:{" "}
+          <a href={address} target="_blank" rel="noreferrer noopener">
+            <Visible text={address} />
+          </a>
+        </p>
+      ))}
       {calls.map((call, at) => (
         <Call key={call.id ?? `${at}`} call={call} />
       ))}
       {others.length === 0 ? null : <JsonView value={others} label="other parts" openLevels={1} />}
+      {isEmpty && !writing ? <p className="muted">Empty</p> : null}
     </div>
   );
 }

@@ -80,7 +80,7 @@ test("a result without a call is a separate message, and a failed one is marked 
   assert.equal(failed[0]?.calls[0]?.failed, true);
 });
 
-test("distinguishes reasoning, images and unknown parts; remote images are not shown (messages.1)", () => {
+test("distinguishes reasoning, images and unknown parts; remote images are links (messages.1)", () => {
   const [message] = readMessages([
     {
       type: "ai",
@@ -90,13 +90,15 @@ test("distinguishes reasoning, images and unknown parts; remote images are not s
         { type: "refusal", refusal: "No." },
         { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
         { type: "image_url", image_url: { url: "https://stranger.example/a.png" } },
+        { type: "hologram" },
       ],
     },
   ]);
   assert.equal(message?.reasoning, "hm");
   assert.equal(message?.text, "Look\nNo.");
   assert.deepEqual(message?.images, ["data:image/png;base64,AA=="]);
-  assert.equal(message?.others.length, 1);
+  assert.deepEqual(message?.links, ["https://stranger.example/a.png"]);
+  assert.deepEqual(message?.others, [{ type: "hologram" }]);
 });
 
 for (const part of [

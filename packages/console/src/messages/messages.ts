@@ -23,6 +23,8 @@ export interface Message {
   readonly reasoning: string;
   /** URLs that the page's policy allows: data: only. */
   readonly images: readonly string[];
+  /** Addresses of images elsewhere, which the page does not load. */
+  readonly links: readonly string[];
   readonly calls: readonly ToolCall[];
   /** Parts of unknown kinds. */
   readonly others: readonly unknown[];
@@ -113,6 +115,7 @@ interface Content {
   readonly text: string;
   readonly reasoning: string;
   readonly images: readonly string[];
+  readonly links: readonly string[];
   readonly others: readonly unknown[];
 }
 
@@ -131,6 +134,7 @@ function readContent(message: Members): Content {
   const texts: string[] = [];
   const reasoning: string[] = typeof extra === "string" ? [extra] : [];
   const images: string[] = [];
+  const links: string[] = [];
   const others: unknown[] = [];
   for (const part of Array.isArray(content) ? (content as readonly unknown[]) : [content]) {
     if (typeof part === "string") texts.push(part);
@@ -139,12 +143,14 @@ function readContent(message: Members): Content {
       const type = String(part["type"]);
       const image = readImage(part);
       if (CALL_PARTS.has(type)) continue;
+      const link = readImageLink(part);
       if (image !== null) images.push(image);
+      else if (link !== null) links.push(link);
       else if (typeof text !== "string") others.push(part);
       else (/think|reason/.test(type) ? reasoning : texts).push(text);
     } else if (part !== null && part !== undefined) others.push(part);
   }
-  return { text: texts.join("\n"), reasoning: reasoning.join("\n"), images, others };
+  return { text: texts.join("\n"), reasoning: reasoning.join("\n"), images, links, others };
 }
 
 function readImage(part: Members): string | null {
@@ -155,6 +161,12 @@ function readImage(part: Members): string | null {
   if (typeof address === "string" && address.startsWith("data:image/")) return address;
   if (!isMembers(source) || typeof source["data"] !== "string" || typeof source["media_type"] !== "string") return null;
   return `data:${source["media_type"]};base64,${source["data"]}`;
+}
+
+function readImageLink({ type, url, image_url: given }: Members): string | null {
+  if (type !== "image_url" && type !== "image") return null;
+  const address = (isMembers(given) ? given["url"] : given) ?? url;
+  return typeof address === "string" && /^https?:\/\//i.test(address) ? address : null;
 }
 
 const PART_LEVELS_MAX = 3;
