@@ -743,6 +743,21 @@ describe("content", () => {
       run: { outputs: { messages: [{ role: "assistant", content: "Warm.", finish_reason: "end_turn" }] } },
     },
     {
+      name: "tags of the trace and of the span: each, none twice",
+      span: {
+        attributes: {
+          "langfuse.trace.tags": ["a", "b"],
+          "langfuse.tags": "b, c",
+          "mastra.tags": '["d"]',
+          "tag.tags": 7,
+        },
+      },
+      run: {
+        tags: ["a", "b", "c", "d"],
+        metadata: { otel: { kind: "internal", scope: { version: "1.0" }, attributes: { "tag.tags": 7 } } },
+      },
+    },
+    {
       name: "metadata and tags of Langfuse's newer names",
       span: { attributes: { "langfuse.metadata.team": "core", "langfuse.tags": ["a"] } },
       run: { metadata: { team: "core" }, tags: ["a"] },

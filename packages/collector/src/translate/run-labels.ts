@@ -17,7 +17,7 @@ const SESSION_NAME = sources(
 );
 const SESSION_ID = sources("langsmith.trace.session_id", "ai.telemetry.metadata.ls_project_id");
 const EXAMPLE = sources("langsmith.reference_example_id");
-const TAGS = sources(
+const TAGS = [
   "langsmith.span.tags",
   "tag.tags",
   "ai.telemetry.metadata.tags",
@@ -27,7 +27,8 @@ const TAGS = sources(
   "braintrust.tags",
   "agentops.tags",
   "logfire.tags",
-);
+].map((name) => sources(name));
+const ANY_TAGS = union(...TAGS);
 const SERIALIZED: readonly (readonly [string, Sources])[] = [
   ["name", sources("gen_ai.serialized.name")],
   ["signature", sources("gen_ai.serialized.signature")],
@@ -62,15 +63,17 @@ function chooseProject(facts: Facts, context: RequestContext, project: string): 
 
 const NO_TAGS: readonly string[] = [];
 
+/** Those of a trace and those of a span are different ones. */
 function readTags(facts: Facts): readonly string[] {
+  return facts.has(ANY_TAGS) ? [...new Set(TAGS.flatMap((from) => listTags(facts, from)))] : NO_TAGS;
+}
+
+function listTags(facts: Facts, from: Sources): readonly string[] {
   const mark = facts.mark();
-  const value = facts.value(TAGS);
-  if (value === undefined) return NO_TAGS;
-  const read = toJson(value);
+  const read = toJson(facts.value(from));
   if (typeof read !== "string" && !isListOfText(read)) facts.release(mark);
   const list = typeof read === "string" ? read.split(",") : Array.isArray(read) ? (read as readonly Json[]) : [];
-  const tags = list.flatMap((tag) => (typeof tag === "string" && tag.trim() !== "" ? [tag.trim()] : []));
-  return [...new Set(tags)];
+  return list.flatMap((tag) => (typeof tag === "string" && tag.trim() !== "" ? [tag.trim()] : []));
 }
 
 function isListOfText(read: Json): boolean {
