@@ -553,6 +553,62 @@ describe("content", () => {
       },
     },
     {
+      name: "a part of the user's that Logfire does not know is the user's",
+      span: {
+        attributes: {
+          ...CHAT,
+          events: JSON.stringify([
+            {
+              "event.name": "gen_ai.unknown",
+              role: "user",
+              content: "input_image\n\nSee JSON for details",
+              data: { type: "input_image", image_url: "https://example.com/a.png" },
+            },
+            { "event.name": "gen_ai.choice", message: { role: "assistant", content: "A cat" } },
+          ]),
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "user", content: [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }] },
+          ],
+        },
+      },
+    },
+    {
+      name: "an answer of LlamaIndex with its thoughts has the text once",
+      span: {
+        attributes: {
+          ...CHAT,
+          "output.value": JSON.stringify({
+            message: {
+              role: "assistant",
+              blocks: [
+                { block_type: "thinking", content: "hm" },
+                { block_type: "text", text: "Hello" },
+              ],
+            },
+            raw: { id: "r1", choices: [{ message: { role: "assistant", content: "Hello" } }] },
+          }),
+        },
+      },
+      run: {
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: [
+                { type: "reasoning", reasoning: "hm" },
+                { type: "text", text: "Hello" },
+              ],
+            },
+          ],
+          raw: { id: "r1" },
+        },
+      },
+    },
+    {
       name: "Logfire's events beside its request and response",
       span: {
         attributes: {

@@ -1,11 +1,13 @@
 // Open message: a message without what is around it: an event of Logfire's, a choice, Gemini's candidate, LangChain's
 // constructor.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { readAutoGen } from "./auto-gen.ts";
 import { readLangChain } from "./lang-chain.ts";
 import { withRest } from "./members.ts";
 import { isMessage } from "./message-shapes.ts";
+import { toRole } from "./roles.ts";
 import { withoutEmpty } from "./tool-forms.ts";
 
 /** Without what is around a message: an event of Logfire's, a choice, Gemini's candidate, LangChain's constructor. */
@@ -87,7 +89,9 @@ function putRest(out: Record<string, Json>, name: string, rest: Json): void {
 export function isSaid(choices: Json | undefined, { content, tool_calls: calls }: JsonObject): boolean {
   const choice = Array.isArray(choices) && choices.length === 1 ? (choices as readonly Json[])[0] : null;
   const said = isObject(choice) ? choice["message"] : null;
-  if (!isObject(said) || said["content"] !== content) return false;
+  const texts = Array.isArray(content) ? content.filter((one) => textMember(one, "type") === "text") : [];
+  const text = texts.length === 1 ? textMember(texts[0], "text") : content;
+  if (!isObject(said) || said["content"] !== text) return false;
   return !Array.isArray(said["tool_calls"]) || (Array.isArray(calls) && calls.length === said["tool_calls"].length);
 }
 
@@ -103,7 +107,8 @@ function openEvent(item: JsonObject, name: string): JsonObject {
   const implied = /^gen_ai\.(\w+)\.message$/.exec(name)?.[1];
   const { "event.name": _name, "gen_ai.message.index": _index, "gen_ai.system": _system, ...members } = item;
   if (isObject(members["message"])) return openReply(members) ?? members;
-  if (name === "gen_ai.unknown" && isObject(members["data"])) return { role: "assistant", parts: [members["data"]] };
+  if (name === "gen_ai.unknown" && isObject(members["data"]))
+    return { role: toRole(textMember(members, "role")) || "assistant", parts: [members["data"]] };
   return { ...(implied === undefined ? {} : { role: implied }), ...members };
 }
 
