@@ -18,7 +18,7 @@ import { createMedia, type Media } from "./media/media.ts";
 import { type ExplainedAttribute, listDestinations } from "./fields/destinations.ts";
 import { formatMetadata, type MetadataParts } from "./fields/metadata.ts";
 import { readInvocationParams } from "./fields/invocation-params.ts";
-import { readModel, OPERATION } from "./fields/model.ts";
+import { type Bodies, OPERATION, readModel } from "./fields/model.ts";
 import { formatError } from "./fields/outcome.ts";
 import { findOutputs } from "./fields/outputs.ts";
 import { chooseRunName } from "./fields/run-name.ts";
@@ -142,12 +142,14 @@ function translateContent(work: Work): RunContent {
   const subject: Subject = { facts, eventContent, type: typed.type };
   const usageIsSum = typed.declared && typed.type !== "llm" && typed.type !== "embedding";
   facts.enter("inputs");
-  const rawInputs = formatFound(findInputs(subject));
+  const asked = findInputs(subject);
+  const rawInputs = formatFound(asked);
   facts.enter("outputs");
-  const found = findOutputs(subject);
+  const answered = findOutputs(subject);
+  const bodies = { asked: asked?.value ?? null, answered: answered?.value ?? null };
   facts.enter("usage_metadata");
-  const usage = readUsage(facts, typed.type === "tool" ? null : (found?.value ?? null));
-  const rawOutputs = outputsText(found, usageIsSum ? null : usage);
+  const usage = readUsage(facts, typed.type === "tool" ? null : bodies.answered);
+  const rawOutputs = outputsText(answered, usageIsSum ? null : usage);
   facts.enter("error");
   const error = formatError(facts, eventContent);
   facts.enter("events");
@@ -157,7 +159,12 @@ function translateContent(work: Work): RunContent {
   facts.enter("name");
   const name = chooseRunName(facts, typed.type).toWellFormed();
   const labels = readLabels(facts, work.context, work.options.project);
-  const { call, text: rawExtra } = readExtra(work, typed.type, { usage, usageIsSum, said: rawInputs + rawOutputs });
+  const { call, text: rawExtra } = readExtra(work, typed.type, {
+    usage,
+    usageIsSum,
+    said: rawInputs + rawOutputs,
+    ...bodies,
+  });
   const [inputs, outputs] = [media.take(rawInputs), media.take(rawOutputs)];
   const [events, extra] = [media.take(rawEvents), media.take(rawExtra)];
   const attachments = media.attachments();
@@ -202,7 +209,7 @@ function readSaid({ content }: UnplacedRun): string {
   return content.inputs + content.outputs + JSON.stringify(params) + content.call.model;
 }
 
-type Extra = Pick<MetadataParts, "usage" | "usageIsSum" | "said">;
+type Extra = Pick<MetadataParts, "usage" | "usageIsSum" | "said"> & Bodies;
 
 /** Comes last. */
 function readExtra(
@@ -213,7 +220,7 @@ function readExtra(
   const { facts, eventContent, times, options } = work;
   const explain = options.explain === true;
   const out = new ObjectWriter();
-  const model = readModel(facts, type);
+  const model = readModel(facts, type, more);
   facts.enter("extra.invocation_params");
   const params = readInvocationParams(facts, eventContent, more.said);
   const paramsText = params === null ? "" : JSON.stringify(params);
@@ -225,7 +232,7 @@ function readExtra(
     operation: facts.peek(OPERATION),
     provider: model.provider,
     model: model.name,
-    requestModel: textMember(params ?? undefined, "model"),
+    requestModel: textMember(params ?? undefined, "model") || model.requested,
     isCompletion: model.type === "llm",
     seconds: readSeconds(times),
     usage: more.usageIsSum ? null : more.usage,

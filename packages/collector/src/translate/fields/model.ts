@@ -1,11 +1,13 @@
 // Model: provider, model and request parameters. Invariants:
 //   - The priced model is the one that answered; the requested one stays in the invocation parameters.
+//   - Attributes come first. A call whose attributes name no model has the one in its answer, or in its request.
 //   - Only known provider names are normalised; the raw name stays in the metadata.
-import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { sources } from "../attributes/known-keys.ts";
-import { textMember } from "../attributes/indexed.ts";
+import { signs, sources } from "../attributes/known-keys.ts";
+import { member, textMember } from "../attributes/indexed.ts";
 import { isObject, toJson, worded } from "../attributes/plain-values.ts";
+import { spell } from "../attributes/spellings.ts";
 import { haystackMeta } from "../messages/haystack.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -106,20 +108,54 @@ export interface Model {
   /** "" when `provider` is the raw name. */
   readonly rawProvider: string;
   readonly name: string;
+  /** In the request; "" when an attribute names a model. */
+  readonly requested: string;
   readonly type: string;
 }
 
-export function readModel(facts: Facts, runType: RunType): Model {
+/** Inputs and outputs of a run. */
+export interface Bodies {
+  readonly asked: JsonObject | null;
+  readonly answered: JsonObject | null;
+}
+
+export function readModel(facts: Facts, runType: RunType, { answered, asked }: Bodies): Model {
   facts.enter("extra.metadata.ls_provider");
   const declared = facts.text(SDK_PROVIDER);
   const raw =
     declared || worded(facts.text(PROVIDER)) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
   const said = declared || nameProvider(raw); // the backend's own SDK uses the backend's names
   facts.enter("extra.metadata.ls_model_name");
-  const { provider, name } = splitModel(said, worded(facts.text(MODEL)) || frameworkModel(facts));
+  const named = worded(facts.text(MODEL)) || frameworkModel(facts);
+  const isCall = named === "" && (runType === "llm" || runType === "embedding");
+  const requested = isCall ? findModel(asked) || findModel(toJson(facts.peek(PARAMETERS))) : "";
+  const { provider, name } = splitModel(said, named || (isCall ? findAnswering(answered) || requested : ""));
   const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");
-  return { provider, rawProvider: said === raw ? "" : raw, name, type };
+  return { provider, rawProvider: said === raw ? "" : raw, name, requested, type };
+}
+
+const IN_BODIES = spell("model", "model_name", "model_id", "model_version");
+const AROUND = ["", ...spell("response_metadata", "llm_output"), "raw", "response"];
+const PARAMETERS = signs("llm.invocation_parameters", "langfuse.observation.model.parameters", "model_config");
+
+function findModel(body: Json): string {
+  if (!isObject(body)) return "";
+  const name = IN_BODIES.find((one) => textMember(body, one) !== "");
+  return name === undefined ? "" : textMember(body, name);
+}
+
+/** Beside the answer, or beside its message. */
+function findAnswering(answer: JsonObject | null): string {
+  if (answer === null) return "";
+  const { messages } = answer;
+  const said = Array.isArray(messages) ? (messages as readonly Json[])[0] : undefined;
+  for (const body of [answer, said])
+    for (const name of AROUND) {
+      const found = findModel((name === "" ? body : member(body, name)) ?? null);
+      if (found !== "") return found;
+    }
+  return "";
 }
 
 /**
