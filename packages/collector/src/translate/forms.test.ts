@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { BLOCK_FORMS } from "./forms/block-forms.ts";
 import { ENVELOPES } from "./forms/envelopes.ts";
-import { translateContent, parsed, type GivenSpan } from "./testkit.ts";
+import { translateContent, parsed, parseExtra, type GivenSpan } from "./testkit.ts";
 
 const CALL = { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Rome"}' } };
 const calls = (): Json => ({ role: "assistant", content: "", tool_calls: [CALL] });
@@ -169,6 +169,9 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ["media", { type: "uri", modality: "image", uri: URL }, image(URL)],
   ["media", { type: "image", source: { type: "url", url: URL } }, image(URL)],
   ["media", { type: "image", image: URL }, image(URL)],
+  ["media", { type: "image", source_type: "url", url: URL }, image(URL)],
+  ["media", { type: "image", source_type: "base64", mime_type: "image/png", data: "iVBORw==" }, image(PNG)],
+  ["media", { type: "image", mimeType: "image/png", data: "iVBORw==" }, image(PNG)],
   ["media", { type: "image", image: { image: { url: URL } } }, image(URL)],
   ["media", { media: { url: URL, contentType: "image/png" } }, image(URL, { mime_type: "image/png" })],
   ["media", { fileData: { fileUri: URL, mimeType: "image/png" } }, image(URL, { mime_type: "image/png" })],
@@ -580,6 +583,73 @@ const OF_MESSAGES: typeof PLACES = {
 function readMessages(span: GivenSpan): Json {
   return (parsed(translateContent(span).outputs) as JsonObject)["messages"] ?? null;
 }
+
+describe("what a limit cut off", () => {
+  const BLOCKS = `[{"type":"text","text":"Hello"},{"type":"tool_use","id":"c1","name":"weather","input":{"city":"Rome"}}`;
+  const REST = '{"type":"text","text":"It ra';
+  const said = { ...(calls() as JsonObject), content: "Hello" };
+  const readOutputs = (span: GivenSpan): Json => parsed(translateContent(span).outputs);
+
+  test("of the blocks of a message leaves the complete ones, and the rest as text", () => {
+    for (const [place, write] of Object.entries({ ...PLACES, ...EVENTS }))
+      assert.deepEqual(
+        readOutputs(write(`[{"role":"assistant","content":${BLOCKS},${REST}`)),
+        { messages: [said], truncated: REST },
+        place,
+      );
+    for (const [place, write] of Object.entries(OF_MESSAGES))
+      assert.deepEqual(readOutputs(write(`${BLOCKS},${REST}`)), { messages: [{ ...said, truncated: REST }] }, place);
+  });
+
+  test("of an only block leaves the text that it is", () => {
+    for (const [place, write] of Object.entries(OF_MESSAGES))
+      assert.deepEqual(readMessages(write(`[${REST}`)), [{ role: "assistant", content: `[${REST}` }], place);
+  });
+
+  test("is no message without its role", () => {
+    const known = { role: "system", content: "Be kind." };
+    const [whole, more] = ['{"parts":[{"type":"text","content":"Hi"},', '{"type":"text","content":"It ra'];
+    for (const key of ["gen_ai.input.messages", "input.value", "langfuse.observation.input", "gen_ai.prompt"])
+      assert.deepEqual(
+        parsed(
+          translateContent({
+            attributes: { "langsmith.span.kind": "llm", [key]: `[${JSON.stringify(known)},${whole}${more}` },
+          }).inputs,
+        ),
+        { messages: [known], truncated: whole + more },
+        key,
+      );
+  });
+});
+
+describe("a model that only a body names", () => {
+  const MODEL = "gpt-5-2026";
+  const ANSWERS: readonly Json[] = [
+    { model: MODEL, choices: [{ index: 0, message: ANSWER }] },
+    { modelVersion: MODEL, candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] },
+    { id: "m", type: "message", model: MODEL, role: "assistant", content: [{ type: "text", text: "Hello" }] },
+    { generations: [[{ message: lc("AIMessage", "Hello") }]], llmOutput: { model_name: MODEL } },
+    [{ ...ANSWER, response_metadata: { model_name: MODEL } }],
+  ];
+  const readModel = (span: GivenSpan): Json => parseExtra(translateContent(span)).metadata["ls_model_name"] ?? null;
+
+  for (const body of ANSWERS)
+    test(`is the run's: ${JSON.stringify(body).slice(0, 40)}`, () => {
+      for (const [place, write] of Object.entries({ ...PLACES, ...EVENTS }))
+        assert.equal(readModel(write(JSON.stringify(body))), MODEL, place);
+    });
+
+  test("is that of the answer before that of the request, and of an attribute before both", () => {
+    const request = { "langsmith.span.kind": "llm", "input.value": JSON.stringify({ model: "gpt-5", messages: CHAT }) };
+    const both = { ...request, "output.value": JSON.stringify(ANSWERS[0]) };
+    assert.equal(readModel({ attributes: request }), "gpt-5");
+    assert.equal(readModel({ attributes: both }), MODEL);
+    assert.equal(readModel({ attributes: { ...both, "llm.model_name": "other" } }), "other");
+    const { call } = translateContent({ attributes: both });
+    assert.deepEqual([call.model, call.requestModel], [MODEL, "gpt-5"]);
+    assert.equal(readModel({ attributes: { ...request, "langsmith.span.kind": "chain" } }), null);
+  });
+});
 
 describe("blocks of a message", () => {
   for (const [form, part, becomes] of PARTS)

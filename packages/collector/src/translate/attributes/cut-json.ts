@@ -9,6 +9,8 @@ export interface Cut {
   readonly rest: string;
   /** Depth of the container that it ends: 0 is the outer one. */
   readonly level: number;
+  /** It ends between the items of a list, and not inside an object. */
+  readonly isList: boolean;
 }
 
 /** Longer text stays text: each level is a parse. */
@@ -26,7 +28,9 @@ export function readCuts(given: string): readonly Cut[] {
       if (isEmpty) return [];
       const closers = open.slice(0, level + 1).map(({ closer }) => closer);
       const { value } = unwrap(text.slice(0, end) + closers.toReversed().join(""));
-      return typeof value === "object" ? [{ whole: value, rest: text.slice(end).replace(/^\s*,\s*/, ""), level }] : [];
+      return typeof value === "object"
+        ? [{ whole: value, rest: text.slice(end).replace(/^\s*,\s*/, ""), level, isList: closers[level] === "]" }]
+        : [];
     })
     .toReversed();
 }

@@ -99,8 +99,9 @@ function isWritten(part: JsonObject): boolean {
     case "file":
       return (isObject(part["file"]) && !hasBytes(part["file"])) || typeof part["source_type"] === "string";
     case "audio":
-    case "image":
       return typeof part["source_type"] === "string";
+    case "image":
+      return part["source_type"] === "id";
     default:
       return false;
   }
@@ -120,6 +121,7 @@ export function readMedia(part: JsonObject): JsonObject | null {
   const type = textMember(part, "type");
   const { flat, held } = openHolders(part);
   const used = new Set(KINDS.has(textMember(flat, "type")) ? ["type"] : []);
+  if (SOURCES.has(textMember(flat, "source_type"))) used.add("source_type"); // LangChain
   const isText = textMember(part["source"], "type") === "text"; // Anthropic
   const named = takeText(flat, used, MIMES);
   const format = textMember(flat, "format").toLowerCase();

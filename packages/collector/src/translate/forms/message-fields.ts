@@ -1,10 +1,11 @@
 // Message fields: the calls, the parts and the call id of a message, wherever its sender puts them.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
+import { type Cut, readCuts } from "../attributes/cut-json.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
-import { take } from "./members.ts";
+import { take, withRest } from "./members.ts";
 import { isTwoParts, toToolCall, joinCalls, splitToolPart } from "./tool-forms.ts";
 
 const CALL_IDS = spell("call_id", "tool_use_id", "tool_call_id", "id");
@@ -110,6 +111,18 @@ function readList(content: Json | undefined): readonly Json[] | null {
   const isBlocks = Array.isArray(blocks) && (blocks as readonly Json[]).every(isBlock);
   return isBlocks ? (blocks as readonly Json[]) : null;
 }
+
+/** A list of blocks whose end a limit cut off: those that are complete, and the rest beside them as text. */
+export function openCutList(message: JsonObject): JsonObject {
+  const { content } = message;
+  if (typeof content !== "string" || !startsList(content)) return message;
+  const { whole, rest, level } = readCuts(content).at(-1) ?? NO_CUT;
+  if (level > 0 || !Array.isArray(whole) || !(whole as readonly Json[]).every(isBlock)) return message;
+  return withRest({ ...message, content: whole }, { truncated: rest }, NONE);
+}
+
+const NO_CUT: Cut = { whole: null, rest: "", level: 0, isList: false };
+const NONE: ReadonlySet<string> = new Set();
 
 /** Perhaps JSON of a list of blocks. */
 export function startsList(content: string): boolean {

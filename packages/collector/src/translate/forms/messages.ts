@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { mergeContent, type Part, readPart } from "./block-forms.ts";
 import { withRest } from "./members.ts";
-import { asList, startsList, takeCalls, takeParts, takeTool } from "./message-fields.ts";
+import { asList, openCutList, startsList, takeCalls, takeParts, takeTool } from "./message-fields.ts";
 import { looksLikeMessages, readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
 import { toRole } from "./roles.ts";
@@ -111,7 +111,7 @@ function listBlocks(content: Json | undefined): readonly Json[] {
 
 function readMessage(item: Json, defaultRole: string): readonly Json[] {
   if (!isObject(item)) return item === null ? [] : [{ role: defaultRole, content: item }];
-  const message = openMessage(item);
+  const message = openCutList(openMessage(item));
   const { role: given } = message;
   const role = typeof given === "string" ? toRole(given) || given : defaultRole;
   const used = new Set<string>();

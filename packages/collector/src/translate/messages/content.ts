@@ -5,11 +5,12 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { readCuts } from "../attributes/cut-json.ts";
+import { type Cut, readCuts } from "../attributes/cut-json.ts";
 import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
-import { textMember } from "../attributes/indexed.ts";
+import { member, textMember } from "../attributes/indexed.ts";
 import { isObject, toJson, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import { spell } from "../attributes/spellings.ts";
+import { readPart } from "../forms/block-forms.ts";
 import { readConversation, type Conversation } from "../forms/envelopes.ts";
 import { withRest } from "../forms/members.ts";
 import { listMessages } from "../forms/messages.ts";
@@ -100,19 +101,40 @@ export function renameUsage({ messages, rest }: Conversation): Conversation {
 function readCut(text: string, key: Key, type: RunType): Found | null {
   const cuts = readCuts(text);
   const as = { role: toRole(key), isCall: type === "llm" };
-  for (const { rest: truncated, whole } of type === "tool" ? [] : cuts) {
-    const eventContent = readConversation(whole, as);
-    if (eventContent !== null && !isSilent(eventContent.messages.at(-1)))
-      return found(withRest({ messages: eventContent.messages, truncated }, eventContent.rest, NONE));
+  for (const cut of type === "tool" ? [] : cuts) {
+    if (key === "input" && lacksRole(cut)) continue;
+    const eventContent = readConversation(cut.whole, as);
+    if (eventContent !== null && !isSilent(eventContent.messages.at(-1), cut))
+      return found(withRest({ messages: eventContent.messages, truncated: cut.rest }, eventContent.rest, NONE));
   }
   const cut = cuts.at(-1);
   if (cut === undefined || cut.level > 0) return null; // not one member is complete
   return found(withRest(isObject(cut.whole) ? cut.whole : { [key]: cut.whole }, { truncated: cut.rest }, NONE));
 }
 
-/** The text of the message is cut off as a whole. */
-function isSilent(message: Json | undefined): boolean {
-  return isObject(message) && message["content"] === "" && message["tool_calls"] === undefined;
+const ROLES = ["role", "_role", "type", "event.name", "source"];
+
+/** The role of the message that is cut off may stand behind its parts. Gemini's first one is the user's. */
+function lacksRole({ level, whole }: Cut): boolean {
+  let at = whole;
+  let path = "";
+  for (let depth = 0; depth < level; depth++) {
+    const [name, inner] = Object.entries(at as JsonObject).at(-1) ?? ["", null];
+    const holdsParts = isObject(at) && (name === "parts" || name === "content");
+    if (holdsParts && ROLES.every((one) => member(at, one) === undefined)) return !path.endsWith("contents.0.");
+    path += `${name}.`;
+    at = inner;
+  }
+  return false;
+}
+
+/** The text of the message, or of its last block, is cut off as a whole. */
+function isSilent(message: Json | undefined, { isList }: Cut): boolean {
+  if (!isObject(message)) return false;
+  const { content } = message;
+  if (content === "") return message["tool_calls"] === undefined;
+  const last = Array.isArray(content) && !isList ? (content as readonly Json[]).at(-1) : undefined;
+  return last !== undefined && (member(last, "text") === "" || readPart(last).form === "");
 }
 
 /** The same for what a convention calls messages: a text alone is one. */
