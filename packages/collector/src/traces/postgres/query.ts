@@ -2,8 +2,9 @@
 // Invariants:
 //   - Search values are bound parameters, never part of the SQL text.
 //   - Counts of projects end at COUNTED_MAX, so that a list costs the same in a large store.
-//   - A search by words collects what the index of words finds, up to FEW_MAX, and only then walks from the newest:
-//     PostgreSQL cannot tell how many traces have a beginning of a word, and would walk for each.
+//   - A search by words looks at NEWEST_MAX traces: the page of words that many have is among them. Then it collects what
+//     the index of words finds, up to FEW_MAX, and only then walks from the newest: PostgreSQL cannot tell how many traces
+//     have a beginning of a word, and would walk for each.
 //   postgres/query.4. Of several words, the index finds the rarest. For a common one it would read all its entries: such
 //        a word is looked up in the traces that the others have found.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
@@ -23,7 +24,10 @@ type Queries = Pick<TraceStore, "search" | "trace" | "run" | "attachment" | "pro
 /** Models as JSON, for the rows of a page only: those of all that match would take longer than the search. */
 const ITEM = `${TRACE_COLUMNS}, array_to_json(models)::text AS models`;
 const COUNTED_MAX = 1000;
+const NEWEST_MAX = 1000;
 const FEW_MAX = 5000;
+const COLUMNS = `${TRACE_COLUMNS}, models`;
+const ORDER = "ORDER BY started DESC, trace_id DESC";
 
 /** @param of how the store keeps contents */
 export function createQueries(sql: Sql, of: { readonly cells: SealedCells; readonly isSearched: boolean }): Queries {
@@ -32,16 +36,7 @@ export function createQueries(sql: Sql, of: { readonly cells: SealedCells; reado
   return {
     async search(search) {
       checkSearch(search, isSearched);
-      const { where, parameters } = buildConditions(search, await chooseRare(sql, search.words));
-      const order = "ORDER BY started DESC, trace_id DESC";
-      const limit = search.limit + 1;
-      const traces = `SELECT ${TRACE_COLUMNS}, models FROM holdpoint_traces.traces ${where}`;
-      const few = `SELECT *, count(*) OVER () AS found FROM (${traces} LIMIT ${FEW_MAX + 1}) AS matches`;
-      const read = (from: string, more = ""): Promise<readonly Row[]> =>
-        sql.all(`SELECT ${ITEM}${more} FROM (${from} ${order} LIMIT ${limit}) AS page ${order}`, ...parameters);
-      const found = search.words.length === 0 ? null : await read(few, ", found");
-      const isWhole = found !== null && Number(found[0]?.["found"] ?? 0) <= FEW_MAX;
-      const rows = isWhole ? found : await read(traces);
+      const rows = await findTraces(sql, search);
       return cutPage(rows.map(readItem), search.limit);
     },
     async trace(traceId) {
@@ -85,6 +80,22 @@ export function createQueries(sql: Sql, of: { readonly cells: SealedCells; reado
       return rows.map((row) => ({ name: String(row["name"]), traces: Number(row["traces"]) }));
     },
   };
+}
+
+/** The rows of a page, and one more if there are more. */
+async function findTraces(sql: Sql, search: TraceSearch): Promise<readonly Row[]> {
+  const read = (from: string, parameters: readonly Parameter[], more = ""): Promise<readonly Row[]> =>
+    sql.all(`SELECT ${ITEM}${more} FROM (${from} ${ORDER} LIMIT ${search.limit + 1}) AS page ${ORDER}`, ...parameters);
+  const { where, before, parameters } = buildConditions(search, search.words);
+  if (search.words.length === 0) return read(`SELECT ${COLUMNS} FROM holdpoint_traces.traces ${where}`, parameters);
+  const newest = `SELECT * FROM holdpoint_traces.traces ${before} ${ORDER} LIMIT ${NEWEST_MAX}`;
+  const near = await read(`SELECT ${COLUMNS} FROM (${newest}) AS newest ${where}`, parameters);
+  if (near.length > search.limit) return near;
+  const rare = buildConditions(search, await chooseRare(sql, search.words));
+  const traces = `SELECT ${COLUMNS} FROM holdpoint_traces.traces ${rare.where}`;
+  const few = `SELECT *, count(*) OVER () AS found FROM (${traces} LIMIT ${FEW_MAX + 1}) AS matches`;
+  const found = await read(few, rare.parameters, ", found");
+  return Number(found[0]?.["found"] ?? 0) <= FEW_MAX ? found : read(traces, rare.parameters);
 }
 
 /** A word is common beside one that this many times fewer traces have. */
@@ -151,13 +162,22 @@ async function findFinal(sql: Sql, cells: SealedCells, at: TraceDay): Promise<Ro
   return row === undefined ? null : readNamed(cells.open("runs", row));
 }
 
+interface Conditions {
+  readonly where: string;
+  /** The condition of the cursor alone. */
+  readonly before: string;
+  readonly parameters: readonly Parameter[];
+}
+
 /** @param rare those of the words that the index finds */
-function buildConditions(
-  search: TraceSearch,
-  rare: readonly string[],
-): { readonly where: string; readonly parameters: readonly Parameter[] } {
+function buildConditions(search: TraceSearch, rare: readonly string[]): Conditions {
   const conditions: string[] = [];
   const parameters: Parameter[] = [];
+  if (search.cursor !== null) {
+    conditions.push("(started, trace_id) < ($1, $2)");
+    parameters.push(search.cursor.started, search.cursor.traceId);
+  }
+  const before = toWhere(conditions);
   const add = (condition: string, ...values: Parameter[]): void => {
     let at = parameters.length;
     conditions.push(condition.replace(/\?/g, () => `$${++at}`));
@@ -177,6 +197,8 @@ function buildConditions(
   const common = search.words.filter((word) => !rare.includes(word));
   if (rare.length > 0) add("words @@ ?::tsquery", formatQuery(rare));
   if (common.length > 0) add("(words @@ ?::tsquery) IS TRUE", formatQuery(common)); // no index takes this form
-  if (search.cursor !== null) add("(started, trace_id) < (?, ?)", search.cursor.started, search.cursor.traceId);
-  return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, parameters };
+  return { where: toWhere(conditions), before, parameters };
 }
+
+const toWhere = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;

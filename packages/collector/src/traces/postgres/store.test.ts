@@ -64,12 +64,12 @@ test("several processes write one trace at once, and its sums are those of its r
   assert.equal(runs, traces);
 });
 
-test("of several words the index finds the rarest, and the common ones are looked up (postgres/query.4)", async (t) => {
+test("a page of common words is read at once; of others the index finds the rarest, and the rest are looked up (postgres/query.4)", async (t) => {
   const { store, sql } = await open(t);
   const text = (at: number): string => (at === 7 ? "order walrus" : "order");
   await store.write(post(...Array.from({ length: 200 }, (_, at) => run(at, at, { inputs: { text: text(at) } }))));
   await sql.all("ANALYZE holdpoint_traces.traces_20260101");
-  const asked: (readonly unknown[])[] = [];
+  const asked: unknown[][] = [];
   const all: typeof sql.all = sql.all.bind(sql);
   const record: typeof sql.all = async (...call) => {
     asked.push(call.slice(1));
@@ -77,11 +77,12 @@ test("of several words the index finds the rarest, and the common ones are looke
   };
   Object.assign(sql, { all: record });
   const find = async (...words: string[]): Promise<readonly unknown[]> => {
+    asked.length = 0;
     const { items } = await store.search({ ...EVERY_TRACE, words });
-    return [items.length, asked.at(-1)];
+    return [items.length, asked.length, asked.at(-1)];
   };
-  assert.deepEqual(await find("order", "walrus"), [1, ["'walrus':*", "'order':*"]]);
-  assert.deepEqual(await find("order", "run"), [100, ["'order':* & 'run':*"]]);
+  assert.deepEqual(await find("order", "walrus"), [1, 4, ["'walrus':*", "'order':*"]]);
+  assert.deepEqual(await find("order", "run"), [100, 1, ["'order':* & 'run':*"]]);
 });
 
 test("a day goes as a whole after its last change, and a trace that goes on keeps its day (trace-tables.1, trace-tables.2)", async (t) => {
