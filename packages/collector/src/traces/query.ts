@@ -11,7 +11,7 @@ import { hashTag } from "./merged-run.ts";
 import { FIELDS } from "./run-change.ts";
 import { formatRun, formatTrace, toTraceItem, TRACE_COLUMNS } from "./replies.ts";
 import { readFileSizes, readIfOpened, type SealedCells } from "./sealed-cells.ts";
-import { buildWordConditions, FEW_MAX } from "./word-conditions.ts";
+import { buildWordConditions, countUpToFew, FEW_MAX } from "./word-conditions.ts";
 import { FILE_SIZE, readStory } from "./write-run.ts";
 
 export interface TraceSearch {
@@ -206,7 +206,7 @@ function buildConditions(
     const one = "SELECT trace_id FROM tags WHERE kind = ? AND key = ? AND value = ?";
     const found = isSealed ? `${one} UNION ALL ${one}` : one;
     const values = [kind, key, value, ...(isSealed ? [kind, "", hashTag([kind, key, value])] : [])];
-    const isFew = db.all(`${found} LIMIT ${FEW_MAX + 1}`, ...values).length <= FEW_MAX;
+    const isFew = countUpToFew(db, found, values) <= FEW_MAX;
     const each = "SELECT 1 FROM tags WHERE tags.trace_id = traces.trace_id AND kind = ? AND key = ? AND value = ?";
     const condition = isSealed ? `(EXISTS (${each}) OR EXISTS (${each}))` : `EXISTS (${each})`;
     add(isFew ? `trace_id IN (${found})` : condition, ...values);

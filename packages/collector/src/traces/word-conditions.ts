@@ -21,6 +21,11 @@ export interface Condition {
 /** Traces up to which a list of them is faster than a look at each of the newest. */
 export const FEW_MAX = 500;
 
+/** Rows of a statement, counted up to one more than FEW_MAX. */
+export function countUpToFew(db: Database, sql: string, values: readonly string[]): number {
+  return Number(db.get(`SELECT count(*) AS n FROM (${sql} LIMIT ${FEW_MAX + 1})`, ...values)?.["n"]);
+}
+
 export function buildWordConditions(db: Database, search: WordSearch): readonly Condition[] {
   if (search.words.length === 0) return [];
   const common = findCommon(db, search);
@@ -52,7 +57,7 @@ function buildText(word: string): Condition {
 function buildIndexed(db: Database, words: readonly string[]): Condition {
   const text = words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`).join(" AND "); // search-words.1
   const docs = "SELECT rowid FROM words_index WHERE words_index MATCH ?";
-  const isFew = db.all(`${docs} LIMIT ${FEW_MAX + 1}`, text).length <= FEW_MAX;
+  const isFew = countUpToFew(db, docs, [text]) <= FEW_MAX;
   const own = "(SELECT doc FROM words WHERE words.trace_id = traces.trace_id)";
   return {
     sql: isFew ? `trace_id IN (SELECT trace_id FROM words WHERE doc IN (${docs}))` : `${own} IN (${docs})`,
