@@ -1,4 +1,4 @@
-// Benchmarks: `npm run bench -- agent [--postgres] [--short | --quick]`, `… collector [part…]`, `… traces [--postgres [--short]]`,
+// Benchmarks: `npm run bench -- agent [--postgres] [--short | --quick]`, `… collector [part…]`, `… traces [--postgres [--short | --spans <number>]]`,
 // `… protocol [--short]`, `… long-life [--short]`, `… peers [--short]`, `… processes [--short]`,
 // `… encryption [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios.
 // Those of the agent server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
@@ -21,6 +21,7 @@ const { positionals, values } = parseArgs({
     json: { type: "string" },
     quick: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
+    spans: { type: "string" },
   },
 });
 const [what = "agent", ...parts] = positionals;
