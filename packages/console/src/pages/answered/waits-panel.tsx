@@ -1,10 +1,12 @@
-// Waits panel: how long questions waited for their answers, by graph, by action and by group of the people who answered, from the newest entries of the trail.
+// Waits panel: how long questions waited for their answers, by graph, by action and by group of the people who
+// answered, from the newest entries of the trail.
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
 import { call } from "../../api/client.ts";
 import { usePeople } from "../../data/people.ts";
 import { countInbox } from "../../data/inbox/calls.ts";
+import { Visible } from "../../text/visible.tsx";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { saveFile } from "../../ui/save-file.ts";
@@ -58,7 +60,7 @@ export function WaitsPanel({ filters }: { readonly filters: AnsweredFilters }): 
             </span>
             <span className="spread">
               <Button kind="quiet" onClick={() => saveFile(new Blob([formatCsv(groups)]), "waits.csv")}>
-                Save as CSV
+                Save waits as CSV
               </Button>
             </span>
           </p>
@@ -91,7 +93,11 @@ function Chart({ by, waits }: { readonly by: string; readonly waits: readonly Wa
         <tbody>
           {waits.map(({ name, count: answers, median, p90, approved }) => (
             <tr key={name}>
-              <td>{name}</td>
+              <td>
+                <bdi>
+                  <Visible text={name} />
+                </bdi>
+              </td>
               <td className="numeric">{count(answers)}</td>
               <td className="numeric">{duration(median)}</td>
               <td className="numeric wait-cell">

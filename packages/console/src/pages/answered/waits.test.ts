@@ -44,8 +44,8 @@ test("waits are grouped by graph and action, most first, with the share of appro
   assert.equal(
     formatCsv([
       ["tool", tools],
-      ["graph", groupWaits([entry('=a"b', 1, "edit")], ({ graph_id: graph }) => [graph])],
+      ["graph", groupWaits([entry('\t=a"b', 1, "edit")], ({ graph_id: graph }) => [graph])],
     ]),
-    'by,name,answers,median_seconds,p90_seconds,approved\r\ntool,"refund",10,6,100,0.8\r\ngraph,"\'=a""b",1,1,1,1\r\n',
+    'by,name,answers,median_seconds,p90_seconds,approved\r\ntool,"refund",10,6,100,0.8\r\ngraph,"\'\t=a""b",1,1,1,1\r\n',
   );
 });

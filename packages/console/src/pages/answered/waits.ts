@@ -50,9 +50,9 @@ function summarise(name: string, entries: readonly Entry[]): Waits {
   };
 }
 
-/** One line a group, with a head. */
+/** One line a group, with a head. No name is a formula of a spreadsheet, as in the server's exports. */
 export function formatCsv(groups: readonly (readonly [by: string, waits: readonly Waits[]])[]): string {
-  const quote = (text: string): string => `"${text.replace(/^(?=[=+@-])/, "'").replaceAll('"', '""')}"`;
+  const quote = (text: string): string => `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;
   const rows = groups.flatMap(([by, waits]) =>
     waits.map(({ name, count, median, p90, approved }) =>
       [by, quote(name), count, median / 1000, p90 / 1000, approved ?? ""].join(","),
