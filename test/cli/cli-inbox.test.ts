@@ -304,22 +304,26 @@ test("a review shows items one after the other and sends what is typed, a danger
   const items = [
     await asking({ ...call("pay"), marker }),
     await asking({ ...call("drop", { dangerous: true }), marker }),
-    await asking({ ...call("mail"), marker }),
+    await asking({ ...call("mail", { description: "See ![it](data:image/png;base64,AAAA)" }), marker }),
     await asking({ question: "Why?", marker }),
     await asking({ ...call("skip"), marker }),
   ];
+  await run(["inbox", "assign", place(await asking({ ...call("bobs"), marker })), "bob"]);
   const typed = [
     ["x", "e", "amount=5", "", "y"],
     ["a", "drep", "a", "drop"],
     ["r", "too late"],
     ["m", "", "m", "Because."],
     ["s"],
+    ["a"],
   ].flat();
   const { code, out, err } = await run(["inbox", "review", "--search", marker], {}, { typed });
   assert.equal(code, 0, err);
   assert.equal(out.match(/^amount: .* → 5$/gm)?.length, 1, "changes are shown before they are sent, once");
   assert.match(out, /DANGEROUS/);
-  assert.match(out, /4 of 5 answered\./);
+  assert.match(out, /^See !\[it\]\(\[image\]\)\n\nto: ann\namount: 12\.5\n/m, "as in messages");
+  assert.match(out, /^refused /m);
+  assert.match(out, /4 of 6 answered\./);
   assert.match(err, /Type one of a, e, r, s, q\./);
   assert.doesNotMatch(out, /inbox approve/);
   const wait = items.slice(0, 4).map(answerOn);

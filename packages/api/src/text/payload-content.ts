@@ -36,22 +36,26 @@ interface Asked {
 
 /** The request as lines of a message: a text, or `name: value` for each argument or member, nested ones as JSON. */
 export function formatRequest(value: Json, { actions }: Asked): string {
-  if (actions.length === 0) return nameData(formatMembers(readContent(value)));
+  if (actions.length === 0) return formatMembers(readContent(value));
   const parts = actions.map(({ name, description, args }, at) => {
     const place = actions.length === 1 ? "" : `${at + 1}. `;
-    return [`${place}${name ?? "an action"}`, ...(description === null ? [] : [description, ""]), formatMembers(args)];
+    return [`${place}${name ?? "an action"}`, formatAction({ description, args })];
   });
-  return nameData(parts.map((lines) => lines.join("\n").trimEnd()).join("\n\n"));
+  return parts.map((lines) => lines.join("\n").trimEnd()).join("\n\n");
+}
+
+/** What is under the name of an action. */
+export function formatAction({ description, args }: Pick<Asked["actions"][number], "description" | "args">): string {
+  return [...(description === null ? [] : [nameData(description), ""]), formatMembers(args)].join("\n");
 }
 
 function formatMembers(value: Json): string {
-  if (!isJsonObject(value)) return formatValue(value);
-  return Object.entries(value)
-    .map(([name, member]) => {
-      const text = formatValue(member);
-      return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
-    })
-    .join("\n");
+  if (!isJsonObject(value)) return nameData(formatValue(value));
+  const lines = Object.entries(value).map(([name, member]) => {
+    const text = formatValue(member);
+    return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
+  });
+  return nameData(lines.join("\n"));
 }
 
 function formatValue(value: Json): string {

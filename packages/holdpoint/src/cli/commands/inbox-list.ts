@@ -2,7 +2,7 @@
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { type Action, type Question, recognise } from "@holdpoint/api/dialects.ts";
 import { formatAnswer } from "@holdpoint/api/text/answer-words.ts";
-import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
+import { formatAction, formatRequest } from "@holdpoint/api/text/payload-content.ts";
 import { formatHint } from "@holdpoint/api/text/payload-excerpt.ts";
 import { shortId, shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
@@ -186,8 +186,7 @@ function actionLines(
 ): readonly string[] {
   return [
     `${index + 1}. ${paint(terminal, "cyan", oneLine(name ?? "an action"))}  ${paint(terminal, "dim", allowed.join(", "))}`,
-    ...(description === null ? [] : block(description)),
-    ...block(jsonText(args, 2)),
+    ...block(formatAction({ description, args })),
   ];
 }
 
@@ -200,7 +199,7 @@ function hints(item: InboxItem, program: string): readonly string[] {
   const value = `${program} inbox answer ${id} '<JSON>'`;
   const line: Readonly<Record<string, string | readonly string[]>> = {
     approve: `${program} inbox approve ${id}`,
-    edit: `${program} inbox edit ${id} --set name=value`,
+    edit: `${program} inbox edit ${id}${actions.length > 1 ? " --action 1 --others approve" : ""} --set name=value`,
     reject: `${program} inbox reject ${id} --message "why"`,
     respond: actions.length > 0 ? text : schema === null ? [text, value] : value,
   };

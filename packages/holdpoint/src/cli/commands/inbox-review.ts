@@ -22,7 +22,10 @@ export interface ReviewOptions extends ServerOptions, PrintOptions {
 }
 
 type Ask = NonNullable<Cli["terminal"]["ask"]>;
-type Step = "next" | "again";
+type Step = "answered" | "skipped" | "again";
+
+/** A refused answer has printed its reason. */
+const readStep = (code: ExitCode): Step => (code === EXIT.done ? "answered" : "skipped");
 
 /** @throws {CliError} without an interactive terminal */
 export async function reviewItems(cli: Cli, options: ReviewOptions): Promise<ExitCode> {
@@ -50,7 +53,7 @@ interface Asking {
 }
 
 /** Asks until the item is answered or left. */
-async function decide(cli: Cli, item: InboxItem, asking: Asking): Promise<"answered" | "skipped" | "quit"> {
+async function decide(cli: Cli, item: InboxItem, asking: Asking): Promise<Exclude<Step, "again"> | "quit"> {
   const keys = listKeys(item);
   const prompt = `${keys.map(([key, word]) => `[${key}]${word.slice(1)}`).join("  ")} > `;
   for (;;) {
@@ -59,7 +62,10 @@ async function decide(cli: Cli, item: InboxItem, asking: Asking): Promise<"answe
     if (word === "quit") return "quit";
     if (word === "skip") return "skipped";
     if (word === undefined) cli.terminal.err(`Type one of ${keys.map(([one]) => one).join(", ")}.\n`);
-    else if ((await take(cli, item, { ...asking, word })) === "next") return "answered";
+    else {
+      const step = await take(cli, item, { ...asking, word });
+      if (step !== "again") return step;
+    }
   }
 }
 
@@ -79,7 +85,6 @@ function listKeys(item: InboxItem): readonly (readonly [key: string, word: strin
   return [...own, ...always];
 }
 
-/** A refused answer prints its reason; its item is no longer as it was shown, and is left. */
 async function take(
   cli: Cli,
   item: InboxItem,
@@ -89,21 +94,17 @@ async function take(
   const answering: AnswerOptions = options;
   try {
     if ((word === "approve" || word === "edit") && !(await isMeant(item, ask))) return "again";
-    if (word === "approve") {
-      await approve(cli, [place], answering);
-      return "next";
-    }
+    if (word === "approve") return readStep(await approve(cli, [place], answering));
     if (word === "reject") {
       const message = (await ask("Why (empty: without a reason): ")).trim();
-      await reject(cli, [place], { ...answering, ...(message === "" ? {} : { message }) });
-      return "next";
+      return readStep(await reject(cli, [place], { ...answering, ...(message === "" ? {} : { message }) }));
     }
     if (word === "edit") return await takeEdit(cli, item, { ask, options });
     const text = await ask(readQuestion(item).schema === null ? "Answer: " : "Answer, as JSON: ");
     if (text.trim() === "") return "again";
     const isText = readQuestion(item).schema === null || readQuestion(item).actions.length > 0;
-    await answer(cli, place, isText ? undefined : text, { ...answering, ...(isText ? { text } : {}) });
-    return "next";
+    const given = { ...answering, ...(isText ? { text } : {}) };
+    return readStep(await answer(cli, place, isText ? undefined : text, given));
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode === EXIT.unavailable) throw error;
     cli.terminal.err(`${error.message}\n`);
@@ -124,8 +125,7 @@ async function takeEdit(cli: Cli, item: InboxItem, { ask, options }: Asking): Pr
   if (set.length === 0) return "again";
   for (const line of listChanges(before, editArgs(before, set))) cli.terminal.out(`${oneLine(line)}\n`);
   if (!/^y(es)?$/i.test((await ask("Send? [y/N] ")).trim())) return "again";
-  await edit(cli, `${item.thread_id}/${item.id}`, { ...options, set, areRead: true });
-  return "next";
+  return readStep(await edit(cli, `${item.thread_id}/${item.id}`, { ...options, set, areRead: true }));
 }
 
 async function isMeant({ dangerous, action, node }: InboxItem, ask: Ask): Promise<boolean> {
