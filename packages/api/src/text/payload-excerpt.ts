@@ -97,6 +97,9 @@ const line = (text: string): string => formatPlainText(text.slice(0, 2 * EXCERPT
 
 const LISTS = ["action_requests", "actionRequests", "review_configs", "reviewConfigs"] as const;
 
+/** What every message says of a payload that is marked so. */
+export const DANGER = "This request is marked as dangerous.";
+
 /** The payload, or one of its actions, has `dangerous: true`. */
 export function isDangerous(value: Json): boolean {
   if (Array.isArray(value)) return (value as readonly Json[]).some(isMarked);

@@ -2,12 +2,13 @@
 // Invariants:
 //   - Texts of a graph are escaped in HTML, and nothing in them is hidden (visible-text.1).
 //   - A header has one line: line breaks and controls of a title cannot add another.
+import { DANGER } from "@holdpoint/api/text/payload-excerpt.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { Mail } from "@holdpoint/server/ports/ports.ts";
 import { escapeHtml } from "../links/link-page.ts";
-import { buildItemView, DANGER } from "../items/item-view.ts";
+import { buildItemView } from "../items/item-view.ts";
 
 export interface ItemLinks {
   /** The item in the console. */
@@ -40,9 +41,10 @@ function formatPart(
   { console, answer }: ItemLinks,
   isWhole: boolean,
 ): { readonly text: string; readonly html: string } {
-  const { title, text, dangerous } = buildItemView(item);
+  const { title, hint, text, dangerous } = buildItemView(item);
   const origin = visible(`${item.graphId} · ${item.node}`);
   const value = isWhole && text !== null ? cut(text) : null;
+  const beside = isWhole || hint === "" ? [] : [hint];
   const until = item.expiresAt === null ? null : `Waits until ${isoTime(item.expiresAt)}`;
   const links: readonly (readonly [label: string, url: string])[] = [
     ...(answer === null ? [] : [["Answer (this link is yours, and works once)", answer] as const]),
@@ -51,6 +53,7 @@ function formatPart(
   return {
     text: [
       title,
+      ...beside,
       origin,
       ...(dangerous ? [DANGER] : []),
       ...(until === null ? [] : [until]),
@@ -59,10 +62,12 @@ function formatPart(
       ...links.map(([label, url]) => `${label}:\n${url}`),
     ].join("\n"),
     html: [
-      `<h2>${escapeHtml(title)}</h2><p>${escapeHtml(origin)}</p>`,
+      `<h2 dir="auto">${escapeHtml(title)}</h2>`,
+      ...beside.map((line) => `<p dir="auto">${escapeHtml(line)}</p>`),
+      `<p>${escapeHtml(origin)}</p>`,
       ...(dangerous ? [`<p><strong>${DANGER}</strong></p>`] : []),
       ...(until === null ? [] : [`<p>${escapeHtml(until)}</p>`]),
-      ...(value === null ? [] : [`<pre style="white-space:pre-wrap">${escapeHtml(value)}</pre>`]),
+      ...(value === null ? [] : [`<pre dir="auto" style="white-space:pre-wrap">${escapeHtml(value)}</pre>`]),
       ...links.map(([label, url]) => `<p><a href="${escapeHtml(url)}">${escapeHtml(label)}</a></p>`),
     ].join("\n"),
   };

@@ -1,7 +1,7 @@
 // Item view: an item of the inbox as a message shows it, and the decisions that a message can offer.
 import { type DecisionType, recognise } from "@holdpoint/api/dialects.ts";
 import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
-import { isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
+import { formatExcerpt, formatHint, isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
@@ -12,6 +12,8 @@ export type Choice = DecisionType | "continue";
 
 export interface ItemView {
   readonly title: string;
+  /** What stands beside the title in a list; empty for nothing. */
+  readonly hint: string;
   readonly dangerous: boolean;
   /** The request as lines; null for a breakpoint. */
   readonly text: string | null;
@@ -35,6 +37,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
   if (kind === "breakpoint") {
     return {
       title: `Breakpoint before ${visible(node)}`,
+      hint: "",
       dangerous: false,
       text: null,
       choices: ["continue"],
@@ -49,8 +52,10 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
   const isOne = asked.actions.length === 1;
   const choices = asked.allowed.filter((choice) => choice !== "edit" || isOne);
   const type = asked.schema?.["type"];
+  const { title, actions } = asked;
   return {
-    title: asked.title,
+    title,
+    hint: formatHint({ title, action: actions[0]?.name ?? null, excerpt: formatExcerpt(value, asked) }),
     dangerous: isDangerous(value),
     text: visible(formatRequest(value, asked)),
     choices,
@@ -105,9 +110,6 @@ const WORDS = new Map<Json, string>([
   ["response", "answered"],
   ["ignore", "ignored"],
 ]);
-
-/** What every message says of an item that is marked so. */
-export const DANGER = "This request is marked as dangerous.";
 
 /** The end of an item as one sentence; null while it is open. */
 export function formatEnd(item: Interrupt | null): string | null {

@@ -1,11 +1,11 @@
 // What a person approves in a message is what they read: a request that a channel cuts off is approved in the console.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DANGER } from "@holdpoint/api/text/payload-excerpt.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import { questionPage } from "../links/link-page.ts";
 import { emailMessage } from "../email/email-message.ts";
-import { askMessage } from "../slack/messages.ts";
-import { DANGER } from "./item-view.ts";
+import { askMessage, listMessage } from "../slack/messages.ts";
 
 const ask = (units: number): Interrupt =>
   ({
@@ -58,7 +58,19 @@ test("Slack, a link and an e-mail say that a request is dangerous, and Slack ask
     assert.equal(/"action_id":"approve"[^}]*}[^}]*"confirm":/.test(slack), isMarked, slack);
     const link = questionPage(item, { person: "Ann", choice: null }, "https://console", null);
     const mail = emailMessage([item], () => ({ console: "https://console", answer: null }));
-    for (const text of [slack, JSON.stringify(link.body), mail.text, mail.html])
+    const told = JSON.stringify(askMessage(item, "https://console", false)); // where nobody answers in Slack
+    for (const text of [slack, told, JSON.stringify(link.body), mail.text, mail.html])
       assert.equal(text.includes(DANGER), isMarked, text);
+  }
+});
+
+test("lists in Slack and in an e-mail show beside each title what the console's list shows", () => {
+  const args = { invoices: [{ to: "Ann" }, { to: "Bob" }] };
+  const item = { ...ask(0), value: { action_requests: [{ name: "pay_all", args, dangerous: true }] } };
+  const slack = JSON.stringify(listMessage([item], () => "https://console"));
+  const mail = emailMessage([item, item], () => ({ console: "https://console", answer: null }));
+  for (const text of [slack, mail.text, mail.html]) {
+    assert.match(text, /pay_all\(invoices: …\)[^]*to: Ann · to: Bob[^]*shop · approval/);
+    assert.ok(text.includes(DANGER), text);
   }
 });

@@ -6,10 +6,11 @@
 //   - A request that the page cuts off can be approved, and a question answered, in the console only, which shows all
 //     of it.
 import type { ReadToken } from "./link-token.ts";
+import { DANGER } from "@holdpoint/api/text/payload-excerpt.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import { type Choice, buildItemView, DANGER } from "../items/item-view.ts";
+import { type Choice, buildItemView } from "../items/item-view.ts";
 
 const LABELS: Readonly<Record<Choice, string>> = {
   approve: "Approve",
@@ -44,7 +45,7 @@ export function questionPage(
     `<p>${escapeHtml(visible(item.graphId))} · ${escapeHtml(visible(item.node))}</p>`,
     ...(problem === null ? [] : [`<p role="alert"><strong>${escapeHtml(visible(problem))}</strong></p>`]),
     ...(dangerous ? [`<p><strong>${DANGER}</strong></p>`] : []),
-    ...(shown === null ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
+    ...(shown === null ? [] : [`<pre dir="auto">${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
     ...choices.filter((one) => !isLong || !goesAhead.has(one)).map((one) => renderForm(item, one)),
     `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,
@@ -80,7 +81,7 @@ function page(status: number, title: string, parts: readonly string[]): HttpRepl
   return {
     status,
     body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${heading}</title><style>${STYLE}</style></head><body><h1>${heading}</h1>${parts.join("\n")}</body></html>`,
+<title>${heading}</title><style>${STYLE}</style></head><body><h1 dir="auto">${heading}</h1>${parts.join("\n")}</body></html>`,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
       "Cache-Control": "no-store",

@@ -4,6 +4,7 @@
 //   - A button names its item, not the answer: the server builds the answer from what the item allows.
 //   - One press approves nothing that is marked as dangerous: Slack asks first.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { DANGER } from "@holdpoint/api/text/payload-excerpt.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import {
@@ -14,7 +15,7 @@ import {
   slackMessage,
   type SlackMessage,
 } from "@holdpoint/server/webhooks/slack-message.ts";
-import { type Choice, DANGER, formatEnd, buildItemView } from "../items/item-view.ts";
+import { type Choice, formatEnd, buildItemView } from "../items/item-view.ts";
 
 export const LABELS: Readonly<Record<Choice, string>> = {
   approve: "Approve",
@@ -90,9 +91,14 @@ export function listMessage(items: readonly Interrupt[], buildLink: (item: Inter
     blocks: [
       { type: "header", text: { type: "plain_text", text: header, emoji: false } },
       ...items.map((item): JsonObject => {
-        const title = mrkdwn(buildItemView(item).title.replaceAll(/[|\n]/g, " "), TITLE_UNITS_MAX);
-        const origin = mrkdwn(visible(`${item.graphId} · ${item.node}`), TITLE_UNITS_MAX);
-        return { type: "section", text: { type: "mrkdwn", text: `<${buildLink(item)}|${title}>\n${origin}` } };
+        const { title, hint, dangerous } = buildItemView(item);
+        const lines = [
+          `<${buildLink(item)}|${mrkdwn(title.replaceAll(/[|\n]/g, " "), TITLE_UNITS_MAX)}>`,
+          ...(hint === "" ? [] : [mrkdwn(hint, TITLE_UNITS_MAX)]),
+          mrkdwn(visible(`${item.graphId} · ${item.node}`), TITLE_UNITS_MAX),
+          ...(dangerous ? [`*${DANGER}*`] : []),
+        ];
+        return { type: "section", text: { type: "mrkdwn", text: lines.join("\n") } };
       }),
     ],
   };

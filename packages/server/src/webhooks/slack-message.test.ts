@@ -60,6 +60,10 @@ test("a question cannot mention a channel, make a link or end its block (slack-m
   assert.equal(said[0]?.split("```").length, 3);
 });
 
+test("a breakpoint asks nothing: its message shows no request", () => {
+  assert.doesNotMatch(JSON.stringify(slackMessage(asked(null, { kind: "breakpoint" }), LINK)), /```/);
+});
+
 test("the rules detect messages that Slack refuses", () => {
   const message = slackMessage(asked("?"), LINK) as { readonly text: string; readonly blocks: readonly object[] };
   const wrong = {

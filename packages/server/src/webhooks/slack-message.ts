@@ -6,10 +6,10 @@
 //   slack-message.3. Nothing in a message is invisible or reordered (api/text/visible-text: visible-text.1).
 import { recognise } from "@holdpoint/api/dialects.ts";
 import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
+import { DANGER, isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
-import { summarise } from "../wire/interrupt-summary.ts";
 
 const HEADER_UNITS_MAX = 150;
 const SECTION_UNITS_MAX = 3000;
@@ -30,16 +30,18 @@ export function slackMessage(
   link: string,
   elements: readonly JsonObject[] = [linkButton("Answer", link, true)],
 ): SlackMessage {
-  const { title } = buildTitle(item);
+  const title = readTitle(item);
   const field = (name: string, value: string): JsonObject => ({
     type: "mrkdwn",
     text: `*${name}*\n${mrkdwn(visible(value), FIELD_UNITS_MAX - name.length - 3)}`,
   });
-  const shown = visible(formatRequest(item.value, recognise(item.value, item.responseSchema)));
+  const section = (text: string): JsonObject => ({ type: "section", text: { type: "mrkdwn", text } });
+  const isAsked = item.kind !== "breakpoint";
   const blocks: JsonObject[] = [
     { type: "header", text: { type: "plain_text", text: cut(title, HEADER_UNITS_MAX), emoji: false } },
     { type: "section", fields: [field("Graph", item.graphId), field("Node", item.node)] },
-    { type: "section", text: { type: "mrkdwn", text: codeBlock(shown) } },
+    ...(isAsked && isDangerous(item.value) ? [section(`*${DANGER}*`)] : []),
+    ...(isAsked ? [section(codeBlock(formatShown(item)))] : []),
   ];
   if (elements.length > 0) blocks.push({ type: "actions", elements });
   if (item.expiresAt !== null && item.state === "open") {
@@ -56,10 +58,12 @@ export function linkButton(text: string, link: string, isPrimary: boolean): Json
   return { type: "button", ...style, text: { type: "plain_text", text }, url: link };
 }
 
-function buildTitle(item: Interrupt): { readonly title: string } {
-  if (item.kind === "breakpoint") return { title: `Breakpoint before ${visible(item.node)}` };
-  const { title } = summarise(item.value, item.responseSchema);
-  return { title };
+function readTitle({ kind, node, value, responseSchema }: Interrupt): string {
+  return kind === "breakpoint" ? `Breakpoint before ${visible(node)}` : recognise(value, responseSchema).title;
+}
+
+function formatShown({ value, responseSchema }: Pick<Interrupt, "value" | "responseSchema">): string {
+  return visible(formatRequest(value, recognise(value, responseSchema)));
 }
 
 /** slack-message.1: a fifth of the limit fits after any escaping. Most texts need no truncation. */
@@ -71,8 +75,8 @@ export function mrkdwn(text: string, unitsMax: number): string {
 const BLOCK_UNITS_MAX = SECTION_UNITS_MAX - 2 * CODE_FENCE.length;
 
 /** The message has the whole request: what a person approves there is what they read. */
-export function showsWhole({ value, responseSchema }: Pick<Interrupt, "value" | "responseSchema">): boolean {
-  return escape(visible(formatRequest(value, recognise(value, responseSchema)))).length <= BLOCK_UNITS_MAX;
+export function showsWhole(item: Pick<Interrupt, "value" | "responseSchema">): boolean {
+  return escape(formatShown(item)).length <= BLOCK_UNITS_MAX;
 }
 
 function codeBlock(text: string): string {
