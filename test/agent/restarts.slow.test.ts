@@ -108,42 +108,27 @@ test("a run still queued when the process died keeps its caller's identity (iden
   assert.deepEqual([configurable.langgraph_auth_user_id, configurable.langgraph_auth_user.org], ["ann", "acme"]);
 });
 
-test("a stored item survives kill -9", PATIENCE, async () => {
-  const first = await startServer();
-  const client = new Client({ apiUrl: first.url, apiKey: null });
-  await client.store.putItem(["kept"], "k", { x: 1 });
-  await first.kill();
-  const second = await startServerHere({ dataDir: first.dataDir });
-  const item = await new Client({ apiUrl: second.url, apiKey: null }).store.getItem(["kept"], "k");
-  assert.deepEqual(item?.value, { x: 1 });
-  await second.stop();
-  removeFolder(first.dataDir);
-});
-
-test("a node's put is on disk when its promise resolves (langgraph-store.2)", PATIENCE, async () => {
-  const first = await startServer();
-  const { threads, runs, store: before } = new Client({ apiUrl: first.url, apiKey: null });
-  const { thread_id: id } = await threads.create();
-  await runs.create(id, "memory_then_hang", { input: { put: "k" } });
-  await until("the put of the node", async () => (await before.getItem(["hang"], "k")) ?? undefined);
-  await first.kill();
-  const second = await startServer({ dataDir: first.dataDir }); // its node hangs again, so it is killed too
-  const after = await call(second, "GET", "/store/items?namespace=hang&key=k");
-  assert.deepEqual((after.body as { readonly value: unknown }).value, { kept: true });
-  await second.kill();
-  removeFolder(first.dataDir);
-});
-
-test("after kill -9 and a new start, the stored events of a finished run read as before", async (t) => {
+test("an item, a node's put and a finished run's events are on disk when they are seen (langgraph-store.2)", async (t) => {
   const first = await startServer();
   t.after(() => removeFolder(first.dataDir));
-  const thread = await newThread(first, "teller");
-  const run = await thread.begin({ input: { ask: true }, stream_mode: ["custom", "values"], stream_resumable: true });
-  const path = `${thread.path}/runs/${run.run_id}/stream`;
+  const { threads, runs, store } = new Client({ apiUrl: first.url, apiKey: null });
+  await store.putItem(["kept"], "k", { x: 1 });
+
+  const teller = await newThread(first, "teller");
+  const run = await teller.begin({ input: { ask: true }, stream_mode: ["custom", "values"], stream_resumable: true });
+  const path = `${teller.path}/runs/${run.run_id}/stream`;
   const before = await (await readEvents(first, path)).rest();
+
+  const { thread_id: id } = await threads.create();
+  await runs.create(id, "memory_then_hang", { input: { put: "k" } });
+  await until("the put of the node", async () => (await store.getItem(["hang"], "k")) ?? undefined);
   await first.kill();
-  const second = await startServerHere({ dataDir: first.dataDir });
-  t.after(() => second.stop());
+
+  const second = await startServer({ dataDir: first.dataDir });
+  t.after(() => second.kill()); // its node hangs again
+  const { store: kept } = new Client({ apiUrl: second.url, apiKey: null });
+  assert.deepEqual((await kept.getItem(["kept"], "k"))?.value, { x: 1 });
+  assert.deepEqual((await kept.getItem(["hang"], "k"))?.value, { kept: true });
   assert.deepEqual(await (await readEvents(second, path)).rest(), before);
   const rest = await (await readEvents(second, path, { lastEventId: before[1]?.id ?? "" })).rest();
   assert.deepEqual(rest, before.slice(2));
