@@ -178,6 +178,7 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ["media", { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw==" } }, image(PNG)],
   ["media", { type: "blob", modality: "image", mime_type: "image/png", content: "iVBORw==" }, image(PNG)],
   ["media", { inlineData: { mimeType: "image/png", data: "iVBORw==" } }, image(PNG)],
+  ["media", { image: { base64_image: "iVBORw==", mime_type: "image/png", detail: null } }, image(PNG)],
   ["media", { image: { format: "png", source: { bytes: BYTES } } }, image(PNG, { format: "png" })],
   ["media", { type: "image", image: BYTES, mediaType: "image/png" }, image(PNG)],
   ["media", { type: "file", data: [137, 80, 78, 71], mediaType: "image/png" }, image(PNG)],
@@ -449,6 +450,8 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
     [{ ...ANSWER, finish_reason: "stop" }],
   ],
   ["", [{ generated_text: "Hello" }], [ANSWER]],
+  ["", ["Hello"], [ANSWER]],
+  ["", [{ text: "Hello" }], [ANSWER]],
   ["", [...CHAT, { type: "compaction", id: "i" }], [...CHAT, says({ type: "compaction", id: "i" })]],
   ["messages", { messages: TALK }, TALK],
   ["messages", { messages: TALK.map((one) => JSON.stringify(one)) }, TALK],
@@ -527,6 +530,7 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ["chat_history", { preamble: "Be kind.", chat_history: [{ role: "USER", message: "Hi" }], message: "Hello" }, TALK],
   ["chat_history", { preamble: "Be kind.", message: "Hello" }, [TALK[0] ?? null, ANSWER]],
   ["inputs, outputs", { outputs: { messages: CHAT } }, CHAT],
+  ["inputs, outputs", { value: CHAT }, CHAT],
   [
     "inputs, outputs",
     { input: { messages: [{ role: "user", content: { content: '[{"text":"Hi"}]' } }, ANSWER] } },
@@ -599,6 +603,15 @@ describe("what a limit cut off", () => {
       );
     for (const [place, write] of Object.entries(OF_MESSAGES))
       assert.deepEqual(readOutputs(write(`${BLOCKS},${REST}`)), { messages: [{ ...said, truncated: REST }] }, place);
+  });
+
+  test("of a message as text in a message leaves the same", () => {
+    for (const [place, write] of Object.entries(OF_MESSAGES))
+      assert.deepEqual(
+        readOutputs(write(`{"role":"assistant","content":${BLOCKS},${REST}`)),
+        { messages: [{ ...said, truncated: REST }] },
+        place,
+      );
   });
 
   test("of an only block leaves the text that it is", () => {

@@ -577,6 +577,22 @@ describe("content", () => {
       },
     },
     {
+      name: "an answer that is an image by its media type",
+      span: {
+        attributes: { ...CHAT, "output.value": "https://example.com/a.png", "output.mime_type": "image/png" },
+      },
+      run: {
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: [{ type: "image_url", image_url: { url: "https://example.com/a.png" }, mime_type: "image/png" }],
+            },
+          ],
+        },
+      },
+    },
+    {
       name: "an answer of LlamaIndex with its thoughts has the text once",
       span: {
         attributes: {

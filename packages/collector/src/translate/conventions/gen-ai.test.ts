@@ -329,7 +329,7 @@ describe("GenAI semantic conventions, attributes", () => {
       },
       run: {
         inputs: { input: ["one", "two"] },
-        outputs: { output: ["three"] },
+        outputs: { messages: [{ role: "assistant", content: "three" }] },
         events: [
           {
             name: "gen_ai.content.completion",

@@ -49,7 +49,7 @@ const INVOKED_LISTS = ["results", "outputs"];
 /** Beside a text or calls: they are a model's. */
 const ENDS = spell("finish_reason");
 const OF_ENDS = ["text", "content"];
-const AROUND: readonly string[] = ["inputs", "outputs", "input", "output", "request", "response", "body", "result"];
+const AROUND = ["inputs", "outputs", "input", "output", "request", "response", "body", "result", "value"];
 
 export const ENVELOPES: readonly Envelope[] = [
   {
@@ -82,7 +82,7 @@ export const ENVELOPES: readonly Envelope[] = [
     members: [...INVOKED_LISTS, ...INVOKED, ...ENDS],
     read: readInvoked,
   },
-  { name: "inputs, outputs, request, response, body around one of these", members: AROUND, read: readWithin },
+  { name: "inputs, outputs, request, response, body, value around one of these", members: AROUND, read: readWithin },
 ];
 
 /** Member → one bit for each envelope that it opens. */
@@ -132,9 +132,10 @@ function readEnd(chunk: JsonObject, name: string): Conversation | null {
   return buildConversation(chunk, new Set([name]), messages);
 }
 
-/** Answers of a model that are no messages: texts of TGI, the chunks of a stream of Gemini's or OpenAI's. */
+/** Answers of a model that are no messages: texts of TGI and DSPy, the chunks of a stream of Gemini's or OpenAI's. */
 function readAnswers(list: readonly Json[], { isCall, role }: Reading): Conversation | null {
   if (!isCall || role !== "assistant" || list.length === 0) return null;
+  if (list.every(isAnswer)) return { messages: list.map((content) => ({ role, content })), rest: {} };
   if (!list.every(isObject)) return null;
   const name = CHUNKS.find((one) => list.every((chunk) => Array.isArray(chunk[one])));
   const chunks = name === undefined ? [] : list.flatMap((one) => readReplies(one, name) ?? readEnd(one, name) ?? []);
@@ -142,8 +143,15 @@ function readAnswers(list: readonly Json[], { isCall, role }: Reading): Conversa
     const rest = chunks.map((one) => one.rest).reduce((all, one) => ({ ...all, ...one }), {});
     return { messages: joinChunks(chunks.flatMap(({ messages }) => messages)), rest };
   }
-  const texts = list.map((one) => (typeof one["generated_text"] === "string" ? openInvoked(one) : null));
+  const texts = list.map((one) =>
+    ["generated_text", "text"].some((text) => isAnswer(one[text] ?? null)) ? openInvoked(one) : null,
+  );
   return texts.every((one) => one !== null) ? { messages: texts, rest: {} } : null;
+}
+
+/** No address, and no JSON that is cut off. */
+function isAnswer(text: Json): text is string {
+  return typeof text === "string" && !/^\s*(?:[[{]|https?:|data:|$)/.test(text);
 }
 
 /** A limit of the sender cuts each text of a list: the messages that are complete, and the others as text. */

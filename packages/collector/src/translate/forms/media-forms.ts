@@ -64,6 +64,7 @@ const DATA = spell(
   "content",
   "data",
   "base64",
+  "base64_image",
   "bytes",
   "b64_json",
   "file_data",
@@ -136,7 +137,7 @@ export function readMedia(part: JsonObject): JsonObject | null {
   const kind = known || toKind(said) || toKind(mime.split("/", 1)[0] ?? "") || "file";
   const name = kind === "video" ? "file" : kind;
   const detail = textMember(flat, "detail");
-  if (kind === "image" && id === "" && detail !== "") used.add("detail");
+  if (kind === "image" && id === "" && (detail !== "" || flat["detail"] === null)) used.add("detail");
   if ([kind, name, mime.split("/", 1)[0]].includes(said)) used.add("modality");
   const media = writeMedia({ kind: name, mime, address, content, id, detail, isText });
   const isSaid = mime !== "" && (address.startsWith(`data:${mime}`) || (content !== "" && kind === "image"));

@@ -1,11 +1,12 @@
 // Message fields: the calls, the parts and the call id of a message, wherever its sender puts them.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
-import { type Cut, readCuts } from "../attributes/cut-json.ts";
+import { readCuts } from "../attributes/cut-json.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
 import { take, withRest } from "./members.ts";
+import { toRole } from "./roles.ts";
 import { isTwoParts, toToolCall, joinCalls, splitToolPart } from "./tool-forms.ts";
 
 const CALL_IDS = spell("call_id", "tool_use_id", "tool_call_id", "id");
@@ -112,17 +113,29 @@ function readList(content: Json | undefined): readonly Json[] | null {
   return isBlocks ? (blocks as readonly Json[]) : null;
 }
 
-/** A list of blocks whose end a limit cut off: those that are complete, and the rest beside them as text. */
-export function openCutList(message: JsonObject): JsonObject {
+/**
+ * A list of blocks, or a message with one, as JSON whose end a limit cut off: the blocks that are complete, and the rest
+ * beside them as text.
+ */
+export function openCut(message: JsonObject): JsonObject {
   const { content } = message;
-  if (typeof content !== "string" || !startsList(content)) return message;
-  const { whole, rest, level } = readCuts(content).at(-1) ?? NO_CUT;
-  if (level > 0 || !Array.isArray(whole) || !(whole as readonly Json[]).every(isBlock)) return message;
-  return withRest({ ...message, content: whole }, { truncated: rest }, NONE);
+  if (typeof content !== "string" || !startsBlocks(content)) return message;
+  for (const { isList, rest, whole } of readCuts(content)) {
+    const own = isObject(whole) ? whole : { content: whole };
+    const blocks = asList(own["content"]) ?? asList(own["parts"]);
+    const isSaid = own["role"] === undefined || toRole(textMember(own, "role")) !== "";
+    if (isList && isSaid && blocks !== null && blocks.every(isBlock))
+      return withRest(own, { ...message, truncated: rest }, OF_CUT);
+  }
+  return message;
 }
 
-const NO_CUT: Cut = { whole: null, rest: "", level: 0, isList: false };
-const NONE: ReadonlySet<string> = new Set();
+/** Perhaps JSON of a list of blocks, or of a message. */
+export function startsBlocks(content: string): boolean {
+  return /^\s*(?:\[\s*\{|\{\s*"role")/.test(content);
+}
+
+const OF_CUT: ReadonlySet<string> = new Set(["content"]);
 
 /** Perhaps JSON of a list of blocks. */
 export function startsList(content: string): boolean {

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { mergeContent, type Part, readPart } from "./block-forms.ts";
 import { withRest } from "./members.ts";
-import { asList, openCutList, startsList, takeCalls, takeParts, takeTool } from "./message-fields.ts";
+import { asList, openCut, startsBlocks, startsList, takeCalls, takeParts, takeTool } from "./message-fields.ts";
 import { looksLikeMessages, readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
 import { toRole } from "./roles.ts";
@@ -50,7 +50,7 @@ function isWritten(item: Json): boolean {
   const { role, content } = item;
   if (typeof content !== "string" || !WRITTEN_ROLES.has(role)) return false;
   for (const name of Object.keys(item)) if (!WRITTEN.has(name)) return false;
-  return !startsList(content);
+  return !startsBlocks(content);
 }
 
 /** A whole conversation as the only text of a message of the user's: OpenLLMetry writes the items of Responses so. */
@@ -111,7 +111,7 @@ function listBlocks(content: Json | undefined): readonly Json[] {
 
 function readMessage(item: Json, defaultRole: string): readonly Json[] {
   if (!isObject(item)) return item === null ? [] : [{ role: defaultRole, content: item }];
-  const message = openCutList(openMessage(item));
+  const message = openCut(openMessage(item));
   const { role: given } = message;
   const role = typeof given === "string" ? toRole(given) || given : defaultRole;
   const used = new Set<string>();

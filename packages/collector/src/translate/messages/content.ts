@@ -167,13 +167,21 @@ export function attributes(key: Key, ...names: readonly string[]): ContentSource
       if (!facts.has(one)) continue;
       const mark = facts.mark();
       const given = facts.value(one) ?? null;
-      const isText = typeof given === "string" && mime !== undefined && facts.peek(mime).startsWith("text/plain");
-      const result = isText ? found({ [key]: given.toWellFormed() }) : readContent(unwrapValue(given), key, type);
+      const said = typeof given === "string" && mime !== undefined ? facts.peek(mime) : "";
+      const result = readAs(said, given, key) ?? readContent(unwrapValue(given), key, type);
       if (result !== null) return result;
       facts.release(mark);
     }
     return null;
   });
+}
+
+/** A text and an image are what their media type says. */
+function readAs(mime: string, given: AttributeValue, key: Key): Found | null {
+  if (typeof given !== "string" || given === "") return null;
+  if (mime.startsWith("text/plain")) return found({ [key]: given.toWellFormed() });
+  const image = { type: "image", mime_type: mime, image: given.toWellFormed() };
+  return mime.startsWith("image/") ? conversation(listMessages({ role: toRole(key), content: [image] })) : null;
 }
 
 /** {messages}, or nothing when there are none. */
