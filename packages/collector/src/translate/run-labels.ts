@@ -27,6 +27,7 @@ const TAGS = [
   "braintrust.tags",
   "agentops.tags",
   "logfire.tags",
+  "lmnr.association.properties.tags",
 ].map((name) => sources(name));
 const ANY_TAGS = union(...TAGS);
 const SERIALIZED: readonly (readonly [string, Sources])[] = [

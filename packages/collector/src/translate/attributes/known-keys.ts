@@ -37,6 +37,7 @@ const FAMILIES = {
   trace: { prefix: "langfuse.trace.metadata.", indexed: false },
   langfuse: { prefix: "langfuse.metadata.", indexed: false },
   mastra: { prefix: "mastra.metadata.", indexed: false },
+  laminar: { prefix: "lmnr.association.properties.metadata.", indexed: false },
   settings: { prefix: "ai.settings.", indexed: false },
   request: { prefix: "gen_ai.request.", indexed: false },
 } as const satisfies Record<string, { readonly prefix: string; readonly indexed: boolean }>;
@@ -185,6 +186,8 @@ const GEN_AI_PREFIXES: readonly string[] = [
   "braintrust.",
   "agentops.",
   "koog.",
+  "lmnr.",
+  "langwatch.",
 ];
 
 /** Instrumentation scopes whose spans belong to an agent's trace even without such an attribute. */

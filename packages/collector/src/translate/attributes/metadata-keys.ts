@@ -16,6 +16,8 @@ export const THREAD = sources(
   "mastra.metadata.threadId",
   "mastra.metadata.sessionId",
   "spring.ai.chat.client.conversation.id",
+  "lmnr.association.properties.session_id",
+  "langwatch.thread.id",
 );
 export const THREAD_NAMES = ["thread_id", "session_id", "conversation_id"];
 export const USER = sources(
@@ -26,6 +28,8 @@ export const USER = sources(
   "langfuse.user.id",
   "ai.settings.context.userId",
   "mastra.metadata.userId",
+  "lmnr.association.properties.user_id",
+  "langwatch.user.id",
 );
 export const METADATA_OBJECTS = [
   "metadata",
@@ -106,5 +110,6 @@ export const NAMED_FAMILIES = (
     ["trace", "langfuse.trace.metadata."],
     ["langfuse", "langfuse.metadata."],
     ["mastra", "mastra.metadata."],
+    ["laminar", "lmnr.association.properties.metadata."],
   ] as const
 ).map(([family, prefix, ...names]) => ({ family, prefix, elsewhere: readElsewhere(prefix, ...names) }));

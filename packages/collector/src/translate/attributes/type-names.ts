@@ -101,7 +101,7 @@ export const KINDS = names({
   ],
   prompt: ["prompt", "executable-prompt"],
   embedding: ["embedder", "embedding", "rag_embedding"],
-  retriever: ["retriever", "reranker", "vector_store", "rag_vector_operation"],
+  retriever: ["retriever", "reranker", "vector_store", "rag_vector_operation", "rag"],
   tool: ["tool", "tool.v2", "tool_call", "mcp_tool_call", "client_tool_call", "provider_tool_call"],
   chain: [
     "flow",

@@ -126,6 +126,8 @@ const SOURCES: readonly ContentSource[] = [
       "input-json",
       "braintrust.input_json",
       "agentops.entity.input",
+      "lmnr.span.input",
+      "langwatch.input",
       "crewai.task.description",
       "formatted_description",
       "koog.node.input",

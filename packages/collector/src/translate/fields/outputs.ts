@@ -98,6 +98,8 @@ const SOURCES: readonly ContentSource[] = [
     "output-json",
     "braintrust.output_json",
     "agentops.entity.output",
+    "lmnr.span.output",
+    "langwatch.output",
     "crewai.task.output",
     "crewai.task.result",
     "task_output",

@@ -38,6 +38,8 @@ const FRAMEWORK_KINDS = [
   "agentops.span.kind",
   "mastra.span.type",
   "spring.ai.kind",
+  "lmnr.span.type",
+  "langwatch.span.type",
 ].map((name) => sources(name));
 /** {"type": "llm", "name": …}. */
 const BRAINTRUST = sources("braintrust.span_attributes");
