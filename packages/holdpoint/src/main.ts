@@ -10,9 +10,10 @@ import { createOutput } from "./cli/output/output.ts";
 import { programName } from "./cli/client/program-name.ts";
 import type { DevOptions } from "./main/dev.ts";
 import type { Host } from "./main/host.ts";
-
 import { readProduct } from "./main/product.ts";
 import type { ServeOptions } from "./main/serve.ts";
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
 
 enableCompileCache();
 
@@ -193,7 +194,7 @@ async function createCli(): Promise<Cli> {
       if (found !== null) openBrowser(url, found);
       return found !== null;
     },
-    runProgram: async (name, args) => (await import("./main/run-program.ts")).runProgram(name, args),
+    runProgram: runProgram,
     run: (verb) =>
       command(async () => {
         const exitCode = await verb();
@@ -201,6 +202,27 @@ async function createCli(): Promise<Cli> {
         process.stdout.write("", () => process.exit(exitCode)); // loaded graphs may have left timers
       }),
   };
+}
+
+/** What a shell adds to the number of the signal that ended a program. */
+const SIGNALLED = 128;
+const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Runs another program with the terminal of this one.
+ * @returns its exit code, as a shell would report it @throws {Error} if it does not start
+ */
+function runProgram(program: string, args: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "inherit" });
+    const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+    for (const signal of FORWARDED) process.on(signal, forward);
+    child.on("error", (error) => reject(new Error(`cannot run ${program}: ${error.message}`)));
+    child.on("close", (code, signal) => {
+      for (const one of FORWARDED) process.off(one, forward);
+      resolve(code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
 }
 
 await main(process.argv); // last, so that everything above is there

@@ -5,14 +5,7 @@
 //   - A failure to create the sample is a printed reason: the server runs without it.
 //   - No run of the user's own graphs is started.
 
-interface InboxItem {
-  readonly id: string;
-  readonly thread_id: string;
-  readonly graph_id: string;
-  readonly kind: string;
-  readonly decisions: readonly string[];
-  readonly response_schema?: unknown;
-}
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
 
 export interface PendingItem {
   readonly threadId: string;

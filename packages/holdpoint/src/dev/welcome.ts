@@ -1,10 +1,7 @@
 // Welcome: the text that `holdpoint dev` prints at its start: addresses, the pending item, and the commands for it.
 // The pieces:
 //   pending.ts       the item that waits: the newest of the inbox, or the sample of a new user
-//   quiet-log.ts     the log of a terminal, where this text says what has started
 //   sample-span.ts   a model call as an OpenTelemetry SDK sends it
-//   free-port.ts     a service on its usual port, or on the next free one
-//   hosted-pages.ts  third-party pages that one start allows
 //   browser.ts       opens a page on the user's screen
 import type { Pending, PendingItem } from "./pending.ts";
 

@@ -1,5 +1,8 @@
 // Dev parts: the services of `holdpoint dev`, started in order: trace store, collector, tracing, agent server, hot
 // reload, and the file by which other commands find them.
+// Invariants:
+//   - The service itself listens; the look beforehand only saves a start that fails.
+//   free-port.2. A service that moves leaves the usual ports of the others alone.
 import { realpathSync } from "node:fs";
 import type { LocalServices } from "@holdpoint/server/server/console-api.ts";
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
@@ -20,6 +23,7 @@ import { localBackend, localUrl } from "@holdpoint/collector/service/local-backe
 import { announced, type Host } from "./host.ts";
 import { collectorAt, type ProcessParts } from "./remote-parts.ts";
 import { openTracing } from "./tracing.ts";
+import { createServer } from "node:net";
 
 export type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
 
@@ -184,7 +188,6 @@ interface UsualPort {
 /** Opens on the usual port, or on a free one. A port that the environment sets is used as it is. */
 async function onPort<T>({ env }: Host, { name, ...usual }: UsualPort, open: (port: number) => Promise<T>): Promise<T> {
   if ((env[name] ?? "") !== "") return open(usual.port);
-  const { onFreePort } = await import("../dev/free-port.ts");
   return onFreePort(usual, open);
 }
 
@@ -201,4 +204,36 @@ function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
       ? []
       : [{ service: services[name], usual: usual[name], actual: inForce[name] }],
   );
+}
+
+// A service on its usual port, or on the next free one.
+
+const PORTS_TRIED = 20;
+
+/** @throws {Error} ListenError, if the last port is in use too; any other error of `start` */
+export async function onFreePort<T>(
+  usual: { readonly host: string; readonly port: number; readonly reserved?: readonly number[] },
+  start: (port: number) => Promise<T>,
+): Promise<T> {
+  const { host, port: first, reserved = [] } = usual;
+  for (let port = first; ; port++) {
+    if (port !== first && reserved.includes(port)) continue; // free-port.2
+    const isLast = port >= Math.min(first + PORTS_TRIED, 65_535);
+    if (isLast || (await isFree(host, port))) {
+      try {
+        return await start(port);
+      } catch (error) {
+        const isInUse = error instanceof Error && error.name === "ListenError"; // taken since the check
+        if (!isInUse || isLast) throw error;
+      }
+    }
+  }
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen(port, host, () => probe.close(() => resolve(true)));
+  });
 }

@@ -4,6 +4,11 @@ import { join, resolve } from "node:path";
 import { graphConfigFile } from "@holdpoint/server/model/assistant-defaults.ts";
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
 import { stopPart, type Service } from "@holdpoint/base/lifecycle.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import { CliError, EXIT } from "../cli/errors/cli-error.ts";
+import { browserCommand, openBrowser } from "../dev/browser.ts";
+import { findPending } from "../dev/pending.ts";
+import { inboxLink, welcome as welcomeText } from "../dev/welcome.ts";
 import { collectorConfig } from "./collect.ts";
 import { type DevConfig, type StartedParts, startParts } from "./dev-parts.ts";
 import { explainInUse } from "./in-use.ts";
@@ -38,7 +43,7 @@ export interface DevOptions extends ServeOptions {
 
 /** @returns null with --print-config @throws {ConfigError} */
 export async function dev(host: Host, options: DevOptions): Promise<LongRunningProcess | null> {
-  const origins = await chooseOrigins(options);
+  const origins = chooseOrigins(options);
   const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
   const env = withOptions(host.env, options);
   const given = { ...(await readLimits(host)), ...(await readTableConfig(table, env)) };
@@ -51,7 +56,6 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
     return null;
   }
   const loud = await openLog(host, table, config);
-  const { quietLog } = await import("../dev/quiet-log.ts");
   const isQuiet = host.isTerminal.err && host.env["LOG_LEVEL"] === undefined;
   let welcomed = false;
   const log = isQuiet ? quietLog(loud, () => welcomed) : loud; // the welcome says what has started
@@ -89,6 +93,15 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
   }
 }
 
+/** Keeps information back while a person reads the welcome. Warnings and errors always pass. */
+function quietLog(log: Log, speaks: () => boolean): Log {
+  return {
+    ...log,
+    debug: (event, fields) => void (speaks() && log.debug(event, fields)),
+    info: (event, fields) => void (speaks() && log.info(event, fields)),
+  };
+}
+
 /** Prints the addresses and what waits, and opens the sample if there is a browser. */
 async function welcome(
   { env, platform, isTerminal, out, product, program }: Host,
@@ -96,13 +109,6 @@ async function welcome(
   dev: { readonly config: DevConfig; readonly options: DevOptions; readonly samples: boolean },
 ): Promise<void> {
   const { config, options, samples } = dev;
-  const [{ findPending }, { inboxLink, welcome: welcomeText }, { browserCommand, openBrowser }, { studioLink }] =
-    await Promise.all([
-      import("../dev/pending.ts"),
-      import("../dev/welcome.ts"),
-      import("../dev/browser.ts"),
-      import("../dev/hosted-pages.ts"),
-    ]);
   const { url, failed } = server;
   const pending = await findPending(url, samples);
   const isFound = options.dataDir === undefined && env["HOLDPOINT_DATA_DIR"] === undefined; // by a command in this folder
@@ -118,7 +124,7 @@ async function welcome(
       }),
       failed,
       moved,
-      pages: [...(options.studio === true ? [studioLink(url)] : []), ...(options.origin ?? [])],
+      pages: [...(options.studio === true ? [`${STUDIO}/studio/?baseUrl=${url}`] : []), ...(options.origin ?? [])],
       pending,
       command: (words) => `${program} ${words}${isFound ? "" : ` --url ${url}`}`,
     }),
@@ -127,10 +133,18 @@ async function welcome(
   if (command !== null && samples && pending.kind === "waiting") openBrowser(inboxLink(url, pending.item), command);
 }
 
-/** @throws {CliError} if one is not the URL of a page */
-async function chooseOrigins({ studio, origin }: DevOptions): Promise<readonly string[]> {
-  const { hostedOrigins } = await import("../dev/hosted-pages.ts");
-  return hostedOrigins(studio === true, origin ?? []);
+const STUDIO = "https://smith.langchain.com";
+
+/** Third-party pages that this start allows to call the server. @throws {CliError} if one is not the URL of a page */
+function chooseOrigins({ studio, origin = [] }: DevOptions): readonly string[] {
+  return [...(studio === true ? [STUDIO] : []), ...origin.map(parseOrigin)];
+}
+
+/** A full name: no wildcard, no pattern, http or https. */
+function parseOrigin(page: string): string {
+  const url = URL.canParse(page) ? new URL(page) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && !url.host.includes("*")) return url.origin;
+  throw new CliError("--origin is not the address of a page, such as https://example.com", EXIT.usage);
 }
 
 const findSamples = ({ product }: Host): string => join(product.root, "examples", "langgraph.json");

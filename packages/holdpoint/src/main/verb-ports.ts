@@ -5,9 +5,10 @@ import type { VerbPorts } from "../cli/program/register.ts";
 import { collectorConfig } from "./collect.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
-import { readTableConfig, isReadable, openLog, productSecrets, type Host } from "./host.ts";
+import { type Host, type Product, isReadable, openLog, productSecrets, readTableConfig } from "./host.ts";
 import { createMover } from "./mover.ts";
-import { findOwnPackage } from "./own-package.ts";
+import { existsSync } from "node:fs";
+import { PUBLISHED } from "./published.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
   const { root, nodeRequired, dependencies } = host.product;
@@ -54,4 +55,21 @@ export function createVerbPorts(host: Host): VerbPorts {
       },
     },
   };
+}
+
+/** What a new project depends on for `holdpoint`. */
+interface OwnPackage {
+  /** A version, or until the packages are in the registry `file:` and the path of the packed one. */
+  readonly dependency: string;
+  /** The command that makes the packed file, if it is not there. */
+  readonly firstStep: string | null;
+}
+
+export function findOwnPackage({ root, version, packedAt }: Product): OwnPackage {
+  const isClone = existsSync(join(root, "deploy", "package.ts"));
+  const file = isClone ? join(root, "dist", "packages", `holdpoint-${version}.tgz`) : packedAt;
+  const isThere = file !== undefined && existsSync(file);
+  // An image, or a package whose clone has gone, has no file to refer to.
+  if (PUBLISHED || file === undefined || !(isThere || isClone)) return { dependency: `^${version}`, firstStep: null };
+  return { dependency: `file:${file}`, firstStep: isThere ? null : `npm --prefix ${JSON.stringify(root)} run package` };
 }

@@ -69,6 +69,7 @@ const asking = (command: Command): Command =>
 
 export function registerAudit(program: Command, cli: Cli): void {
   const audit = program.command("audit").description("audit trail: search it, verify it");
+  const verb = actions(cli, () => import("../commands/audit.ts"));
   listed(
     paged(ofServer(audit.command("ls").description("list entries of the audit trail of all threads, newest first"))),
     50,
@@ -85,14 +86,14 @@ export function registerAudit(program: Command, cli: Cli): void {
     )
     .option("--thread <id>", "of this thread")
     .option("--since <time>", "from this time on: 2026-11-23T00:00:00Z", time)
-    .action(actions(cli, () => import("../commands/audit-list.ts"))("listAudit"));
+    .action(verb("listAudit"));
   ofServer(
     audit
       .command("verify")
       .description("find entries of the audit trail that were changed, removed or added in the database"),
   )
     .option("--anchor <text>", "the anchor of an earlier verification, which the trail must extend; @file, or -")
-    .action(actions(cli, () => import("../commands/audit.ts"))("verifyAudit"));
+    .action(verb("verifyAudit"));
 }
 
 export function registerOpen(program: Command, cli: Cli): void {

@@ -17,12 +17,10 @@ import type { TestNotifications } from "../commands/checks/notify.ts";
 import type { Template } from "../commands/new.ts";
 import type { Validate } from "../commands/checks/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
-import { registerAccess } from "./access-verbs.ts";
 import { completionScript, SHELLS, VALUE_KINDS } from "./completion.ts";
 import { registerApi, registerAsk, registerAudit, registerLogs, registerOpen, registerRun } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
 import { actions } from "./actions.ts";
-import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
 import {
   age,
   answering,
@@ -37,6 +35,7 @@ import {
   paged,
   working,
 } from "./options.ts";
+import type { Output } from "../output/output.ts";
 
 /** Orders of the list of items. */
 const SORTS = ["oldest", "newest", "deadline", "priority"];
@@ -279,3 +278,73 @@ function registerCompletion(program: Command, cli: Cli): void {
       }),
     );
 }
+
+/** Keys of programs, people. */
+function registerAccess(program: Command, cli: Cli): void {
+  const verb = actions(cli, () => import("../commands/keys.ts"));
+  const keys = program.command("keys").description("keys of programs: create, list, revoke");
+  ofServer(keys.command("create <name>").description("create a key, and print it once"))
+    .addOption(
+      new Option("--role <role>", "rights of the key")
+        .choices(["requester", "viewer", "reviewer", "operator", "admin"])
+        .makeOptionMandatory(),
+    )
+    .option("--expires <time>", "12h, 90d or 52w; without it, never")
+    .option("--assistant <id>", "limit it to this assistant or graph (may be repeated)", collect, [])
+    .option("--metadata <json>", "limit it to objects with this metadata")
+    .action(verb("createKey"));
+  ofServer(keys.command("ls").description("list the keys, without the keys themselves"))
+    .option("--wide", "do not truncate lines")
+    .action(verb("listKeys"));
+  confirmed(ofServer(keys.command("revoke <key>").description("revoke a key, on every server at once"))).action(
+    verb("revokeKey"),
+  );
+  const people = program.command("people").description("people who have signed in: list, remove, erase");
+  listed(ofServer(people.command("ls").description("list people with their groups")), 100)
+    .option("--group <name>", "of this group")
+    .action(verb("listPeople"));
+  confirmed(
+    ofServer(people.command("remove <name>").description("remove a person, and end all sessions of the person")),
+  ).action(verb("removePerson"));
+  confirmed(
+    ofServer(people.command("erase <person>").description("replace a person by a pseudonym everywhere, for good")),
+  )
+    .option("--dry-run", "print what names the person")
+    .action(verb("erasePerson"));
+}
+
+// `holdpoint --url <address> inbox ls` means `holdpoint inbox ls --url <address>`.
+
+/** Options of a server, on the program and on each group whose verbs take them. */
+function takeOptionsBeforeVerb(program: Command, output: () => Output): void {
+  const groups = program.commands.filter(({ commands }) => commands.some((verb) => takes(verb, "url")));
+  ofServer(program.enablePositionalOptions());
+  for (const group of groups) for (const option of ofServer(group.enablePositionalOptions()).options) option.hideHelp(); // in the help of the verbs
+  program.hook("preAction", (_program, verb) => {
+    handDown(verb);
+    const expression: unknown = verb.getOptionValue("jq");
+    return typeof expression === "string" ? applyJq(verb, expression, output()) : undefined;
+  });
+}
+
+const takes = ({ options }: Command, name: string): boolean =>
+  options.some((option) => option.attributeName() === name);
+
+/** The option nearest to the verb counts. */
+function handDown(verb: Command): void {
+  for (let above = verb.parent; above !== null; above = above.parent)
+    for (const [name, value] of Object.entries(above.opts())) {
+      const flag = FLAGS[name];
+      if (flag === undefined) continue;
+      if (!takes(verb, name)) verb.error(`error: ${verb.name()} has no option '${flag}'`);
+      if (verb.getOptionValue(name) === undefined) verb.setOptionValue(name, value);
+    }
+}
+
+/** `--jq` implies `--json`. */
+async function applyJq(verb: Command, expression: string, output: Output): Promise<void> {
+  verb.setOptionValue("json", true);
+  await output.filter(expression).catch((error: Error) => verb.error(`error: ${error.message}`));
+}
+
+const FLAGS: Readonly<Record<string, string>> = { json: "--json", jq: "--jq", url: "--url", apiKey: "--api-key" };

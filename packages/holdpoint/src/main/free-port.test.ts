@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
-import { onFreePort } from "./free-port.ts";
+import { onFreePort } from "./dev-parts.ts";
 
 test("a service whose port is in use takes a later one, but none that is reserved (free-port.2)", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { findOwnPackage } from "./own-package.ts";
+import { findOwnPackage } from "./verb-ports.ts";
 import { PUBLISHED } from "./published.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-own-"));
