@@ -16,13 +16,13 @@ import { Icon } from "./ui/icons.tsx";
 import { SignInDialog } from "./sign-in-dialog.tsx";
 import { Palette } from "./palette.tsx";
 import { PreferencesDialog } from "./preferences-dialog.tsx";
-import { SavedViews } from "./saved-views.tsx";
 import { ShortcutHelp } from "./ui/shortcut-help.tsx";
 import { SUBMIT, useShortcuts } from "./hooks/shortcuts.ts";
 import { Toasts, showToast } from "./ui/toast.tsx";
-import { views } from "./hooks/views.ts";
+import { type View, views } from "./hooks/views.ts";
 import { Dialog } from "./ui/dialog.tsx";
 import { useValue } from "./hooks/value.ts";
+import { ViewDialog } from "./frames/save-view.tsx";
 
 type Open = "help" | "palette" | "preferences" | "more" | null;
 
@@ -200,4 +200,34 @@ export function PageFailure({ error, reset }: ErrorComponentProps): ReactNode {
   // A failed import stays failed in this document.
   const retry = isNotLoaded(error) ? (): void => void reloadIfServed() : reset;
   return <Failure error={error} onRetry={retry} />;
+}
+
+/** The links of the views in the navigation. */
+function SavedViews(): ReactNode {
+  const all = useValue(views);
+  const [edited, setEdited] = useState<View | null>(null);
+  if (all.length === 0 && edited === null) return null;
+  return (
+    <>
+      <ul className="nav-list nav-views" aria-label="Saved views">
+        {all.map((view) => (
+          <li key={view.name}>
+            <Link
+              to={view.path}
+              search={view.search}
+              className="nav-link"
+              activeOptions={{ exact: true }}
+              activeProps={{ className: "active" }}
+              title={view.name}
+            >
+              <Icon name="filter" />
+              <span className="nav-label truncate">{view.name}</span>
+            </Link>
+            <IconButton icon="more" label={`Rename or delete ${view.name}`} onClick={() => setEdited(view)} />
+          </li>
+        ))}
+      </ul>
+      {edited === null ? null : <ViewDialog view={edited} onClose={() => setEdited(null)} />}
+    </>
+  );
 }

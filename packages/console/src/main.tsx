@@ -14,10 +14,10 @@
 //   browser/    title, icon and address of the tab; pages that stay still under a press
 //   styles/     style sheets of all pages
 //   build.ts    bundles the console
-//   router.ts   the routes, from routes.ts
-//   layout.tsx  the frame around every page, with navigation.ts, palette.tsx, account.tsx, saved-views.tsx, and the dialogs
+//   routes.ts   the routes of all pages
+//   layout.tsx  the frame around every page, with navigation.ts, palette.tsx, account.tsx, and the dialogs
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { RouterProvider } from "@tanstack/react-router";
+import { RouterProvider, createRouter, defaultParseSearch } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/problem.ts";
@@ -26,12 +26,52 @@ import { sendOnLeave } from "./data/inbox/outbox.ts";
 import { applyTheme } from "./hooks/preferences.ts";
 import { loadViews } from "./hooks/views.ts";
 import { startShortcuts } from "./hooks/shortcuts.ts";
-import { router } from "./router.ts";
+import { CONSOLE_PATH } from "./browser/address.ts";
+import { Layout, NotFound, PageFailure } from "./layout.tsx";
+import { Loading } from "./ui/controls.tsx";
+import { dropInvalid } from "./hooks/search-params.ts";
+import { rootRoute } from "./browser/root-route.ts";
+import { routeTree } from "./routes.ts";
 import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/layout.css";
 import "./styles/lists.css";
 import "./styles/split.css";
+
+// The routes with their frame, below the console's base path.
+
+let shownPage = "";
+
+/**
+ * Restores the scroll position of a revisited page. Not within a page, where a list has just scrolled to the selection.
+ */
+function isAnotherPage(pathname: string): boolean {
+  const path = pathname.slice(CONSOLE_PATH.length);
+  const page = path.startsWith(INBOX) ? INBOX : path; // items are panes of one page
+  const isAnother = page !== shownPage;
+  shownPage = page;
+  return isAnother;
+}
+
+const INBOX = "/inbox";
+
+rootRoute.update({ component: Layout, notFoundComponent: NotFound });
+
+const router = createRouter({
+  routeTree,
+  basepath: CONSOLE_PATH,
+  parseSearch: (text) => dropInvalid(defaultParseSearch(text)),
+  defaultPreload: "intent",
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: PageFailure,
+  scrollRestoration: ({ location }) => isAnotherPage(location.pathname),
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 5000;

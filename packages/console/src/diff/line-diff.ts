@@ -1,4 +1,4 @@
-// Line diff: the changed lines between two large values, as the worker of diff/large-diff.tsx computes them. Pure.
+// Line diff: the changed lines between two large values, as the worker of diff/json-diff.tsx computes them. Pure.
 // Invariants:
 //   line-diff.1. Applying the changes to the old lines gives the new lines: nothing is left out but by excerpt.
 //   line-diff.2. Time is bounded: beyond STEPS_MAX differences the lines between the first and the last are one change.

@@ -155,16 +155,23 @@ export function Rows<Item>({
 /** A row of a list beside a detail pane. */
 export function ChoiceRow({
   chosen,
+  className = "",
   onChoose,
   children,
 }: {
   readonly chosen: boolean;
+  readonly className?: string;
   readonly onChoose: () => void;
   readonly children: ReactNode;
 }): ReactNode {
   return (
     <div role="listitem" className="step-item">
-      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
+      <button
+        type="button"
+        className={`step ${className} ${chosen ? "active" : ""}`}
+        aria-pressed={chosen}
+        onClick={onChoose}
+      >
         {children}
       </button>
     </div>

@@ -1,7 +1,7 @@
 // Excerpt: the beginning of a value as JSON, and whether a value is large, without reading all of it. Pure.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 
-/** Beyond this, a value is edited as text in the code editor and compared by line (diff/large-diff.tsx). */
+/** Beyond this, a value is edited as text in the code editor and compared by line (diff/json-diff.tsx). */
 export const LARGE_UNITS = 100_000;
 
 /** The JSON text of the first units of a value; the whole text if it is shorter. */

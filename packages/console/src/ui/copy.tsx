@@ -1,6 +1,5 @@
 // Copy: puts a text on the clipboard and reports it. Also offers an API call as a shell command.
 import type { ReactNode } from "react";
-import { formatCurl } from "../api/curl.ts";
 import { buildUrl, type CallOptions, type Method } from "../api/client.ts";
 import { apiKey } from "../api/credentials.ts";
 import { Button, IconButton } from "./controls.tsx";
@@ -44,4 +43,18 @@ export function CopyCurl({ method, path, query, body }: CurlProps): ReactNode {
       Copy as curl
     </Button>
   );
+}
+
+// A call as a shell command. Never contains a key.
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** @param withKey the server requires a key: the command reads it from a variable. */
+function formatCurl(method: Method, url: string, body: unknown, withKey: boolean): string {
+  const parts = ["curl", ...(method === "GET" || (method === "POST" && body !== undefined) ? [] : ["-X", method])];
+  parts.push(quoted(url));
+  if (withKey) parts.push("-H", '"x-api-key: $HOLDPOINT_API_KEY"');
+  if (body !== undefined)
+    parts.push("-H", quoted("content-type: application/json"), "-d", quoted(JSON.stringify(body)));
+  return parts.join(" ");
 }

@@ -1,16 +1,15 @@
 // Page Inbox: pending interrupts. The list, its filters and keys, and the item of the URL beside it.
 import { createLazyRoute, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useMemo } from "react";
+import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { setTitle } from "../../browser/badge.ts";
-import { buildKey } from "../../data/inbox/item.ts";
+import { type ListedItem, buildKey } from "../../data/inbox/item.ts";
 import { openPath } from "../../data/inbox/live.ts";
 import { useValue } from "../../hooks/value.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
 import { VirtualList } from "../../ui/virtual-list.tsx";
 import { BulkBar } from "./bulk/bulk-bar.tsx";
 import { BulkResults } from "./bulk/bulk-results.tsx";
-import { useSelection } from "./bulk/selection.ts";
-import { useBulk } from "./bulk/use-bulk.tsx";
+import { type Selection, useSelection } from "./bulk/selection.ts";
 import "./inbox.css";
 import { ItemPane } from "./item-pane.tsx";
 import { EmptyInbox } from "./list/empty-inbox.tsx";
@@ -20,7 +19,10 @@ import { Headings, Row } from "./list/row.tsx";
 import { useCursor } from "./list/use-cursor.ts";
 import { useInboxKeys } from "./list/use-inbox-keys.ts";
 import { useList, useViewer } from "./list/use-list.ts";
-import { useNarrow } from "./list/use-narrow.ts";
+import { BulkAssign } from "./bulk/bulk-assign.tsx";
+import { BulkDialog } from "./bulk/bulk-dialog.tsx";
+import type { BulkKind } from "./bulk/bulk.ts";
+import type { InboxQuery } from "../../data/inbox/calls.ts";
 
 const inboxRoute = getRouteApi("/inbox");
 
@@ -118,4 +120,51 @@ function useFollowedNotification(search: Filters): void {
     openPath.set(null);
     void navigate({ to: "/inbox/$threadId/$interruptId", params: { threadId, interruptId }, search });
   }, [path, navigate, search]);
+}
+
+/** Starts an operation on the selected items, or on the current one, with its dialog. */
+interface Bulk {
+  readonly start: (kind: BulkKind) => void;
+  readonly dialog: ReactNode;
+}
+
+/** @param query of the list that the items are from */
+function useBulk(
+  { current }: { readonly current: ListedItem | undefined },
+  selection: Selection,
+  query: InboxQuery,
+): Bulk {
+  const [at, setAt] = useState<{ readonly kind: BulkKind; readonly items: readonly ListedItem[] } | null>(null);
+  const cancel = (): void => setAt(null); // the selection stays
+  const end = (): void => {
+    setAt(null);
+    selection.clear();
+  };
+  const start = (kind: BulkKind): void => {
+    const one = current === undefined ? [] : [current];
+    const items = selection.chosen.length > 0 ? selection.chosen : one;
+    if (items.length > 0) setAt({ kind, items });
+  };
+  if (at === null) return { start, dialog: null };
+  const { kind, items } = at;
+  const dialog =
+    kind === "assign" ? (
+      <BulkAssign items={items} onClose={cancel} onDone={end} />
+    ) : (
+      <BulkDialog kind={kind} items={items} query={query} onClose={cancel} onDone={end} />
+    );
+  return { start, dialog };
+}
+
+// Whether the list has space for columns.
+
+const query = window.matchMedia("(max-width: 860px)");
+
+function subscribe(callback: () => void): () => void {
+  query.addEventListener("change", callback);
+  return () => query.removeEventListener("change", callback);
+}
+
+function useNarrow(): boolean {
+  return useSyncExternalStore(subscribe, () => query.matches);
 }

@@ -2,13 +2,13 @@
 // after a change.
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { call } from "../../api/client.ts";
+import { call, request } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
 import type { StreamEvent } from "../../api/events.ts";
-import { readStream } from "../../api/read-stream.ts";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
 import { NOTHING_YET, withEvent, type Live } from "./live.ts";
 import { SILENCE, withMessageEvent } from "./written-messages.ts";
+import { EventSourceParserStream } from "eventsource-parser/stream";
 
 const LOOK_MS = 1500;
 const RUNS_MAX = 100;
@@ -135,4 +135,28 @@ export function useUntilStored(live: Live | null, isStored: boolean): Live | nul
     else if (isStored) setKept(null);
   }, [live, isStored]);
   return live ?? (isStored ? null : kept);
+}
+
+// The events of one run, read once from start to end. An interrupted reader starts again.
+
+/**
+ * Resolves at the end of the stream.
+ * @param body of a POST; a GET without it
+ * @throws {ApiProblem} if it fails to open or breaks
+ */
+async function readStream(
+  path: string,
+  onEvent: (event: StreamEvent) => void,
+  signal: AbortSignal,
+  body?: unknown,
+): Promise<void> {
+  const headers = { accept: "text/event-stream" };
+  const response = await request(body === undefined ? "GET" : "POST", path, { headers, signal, body });
+  const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  const reader = events?.getReader();
+  for (;;) {
+    const next = await reader?.read();
+    if (next === undefined || next.done) return;
+    onEvent({ event: next.value.event ?? "message", data: JSON.parse(next.value.data) as unknown });
+  }
 }

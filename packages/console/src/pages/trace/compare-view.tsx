@@ -5,6 +5,7 @@ import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import type { SpanDetail, TraceItem, TraceTree } from "@holdpoint/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
+import { ChoiceRow } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { JsonDiff } from "../../diff/json-diff.tsx";
 import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
@@ -109,21 +110,14 @@ function ComparedRow({
 }): ReactNode {
   const { name, level, before, after } = row;
   return (
-    <div role="listitem" className="step-item">
-      <button
-        type="button"
-        className={`step compare-row ${chosen ? "active" : ""}`}
-        aria-pressed={chosen}
-        onClick={onChoose}
-      >
-        <span className="truncate" style={{ paddingLeft: Math.min(level - 1, INDENT_LEVELS_MAX) * INDENT_PX }}>
-          {name} {(after ?? before)?.span.status === "error" ? <Chip tone="red">failed</Chip> : null}
-        </span>
-        <span className="numeric muted">{time(before)}</span>
-        <span className="numeric">{time(after)}</span>
-        <Difference row={row} />
-      </button>
-    </div>
+    <ChoiceRow chosen={chosen} className="compare-row" onChoose={onChoose}>
+      <span className="truncate" style={{ paddingLeft: Math.min(level - 1, INDENT_LEVELS_MAX) * INDENT_PX }}>
+        {name} {(after ?? before)?.span.status === "error" ? <Chip tone="red">failed</Chip> : null}
+      </span>
+      <span className="numeric muted">{time(before)}</span>
+      <span className="numeric">{time(after)}</span>
+      <Difference row={row} />
+    </ChoiceRow>
   );
 }
 

@@ -8,19 +8,22 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { answersBody, type Answer, type InboxQuery } from "../../../data/inbox/calls.ts";
-import type { ListedItem } from "../../../data/inbox/item.ts";
+import { type ListedItem, buildKey } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { post } from "../../../data/inbox/outbox.ts";
 import { ConfirmFrame } from "../../../frames/confirm-frame.tsx";
 import { holdSecs, typesName } from "../../../hooks/preferences.ts";
 import { useValue } from "../../../hooks/value.ts";
-import { Failure, Field, Loading } from "../../../ui/controls.tsx";
+import { DangerChip, Failure, Field, Loading } from "../../../ui/controls.tsx";
 import { CopyCurl } from "../../../ui/copy.tsx";
-import { Folds, useUnfolded } from "../../../text/folds.tsx";
-import { BulkGroups } from "./bulk-groups.tsx";
+import { Folds, useFold, useUnfolded } from "../../../text/folds.tsx";
 import { reportBulk } from "./bulk-results.tsx";
-import { buildPlan, type Plan } from "./bulk.ts";
+import { type Group, type Plan, type Planned, buildPlan } from "./bulk.ts";
 import { useWholeItems } from "./load-items.ts";
+import { glance } from "../../../json/excerpt.ts";
+import { ValueTable } from "../../../json/value-table.tsx";
+import { readDirection } from "../../../text/direction.ts";
+import { Visible } from "../../../text/visible.tsx";
 
 type Kind = "approve" | "reject";
 
@@ -115,4 +118,54 @@ function useSend(kind: Kind): (label: string, plan: Plan, answers: readonly Answ
       );
       void queries.invalidateQueries({ queryKey: [INBOX, "item"] });
     });
+}
+
+// The items of a bulk decision by graph and action, each with its arguments, in one line where they fit.
+
+/** What fits beside a title. */
+const LINE_UNITS = 160;
+
+function BulkGroups({ groups }: { readonly groups: readonly Group[] }): ReactNode {
+  return groups.map(({ graph, what, planned }) => (
+    <section
+      key={`${graph} ${what} ${planned[0] === undefined ? "" : buildKey(planned[0].item)}`}
+      aria-label={`${what} of ${graph}`}
+    >
+      <h3 className="row">
+        <code>{what}</code>
+        <span className="muted">
+          {graph} · {planned.length}
+        </span>
+      </h3>
+      <ol className="bulk-items">
+        {planned.map((one) => (
+          <Entry key={buildKey(one.item)} planned={one} />
+        ))}
+      </ol>
+    </section>
+  ));
+}
+
+function Entry({ planned: { item, args } }: { readonly planned: Planned }): ReactNode {
+  const text = args === "" ? "" : glance(args, LINE_UNITS + 1);
+  const { isFolded, open, place } = useFold<HTMLLIElement>(text.length > LINE_UNITS);
+  return (
+    <li ref={place} tabIndex={-1}>
+      <span className="row">
+        {item.dangerous ? <DangerChip /> : null}
+        <span dir={readDirection(item.title)}>{item.title}</span>
+      </span>
+      {text.length <= LINE_UNITS ? (
+        <code className="muted">
+          <Visible text={text} />
+        </code>
+      ) : isFolded ? (
+        <button type="button" className="fold-button" onClick={open}>
+          Show the arguments
+        </button>
+      ) : (
+        <ValueTable value={args} label={`Arguments of ${item.title}`} />
+      )}
+    </li>
+  );
 }
