@@ -13,7 +13,7 @@ import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { createOwnApi } from "./calls/own-api.ts";
 import { createAskedForms, type Marks } from "./mcp/asked-forms.ts";
 import type { Endpoint } from "./mcp/endpoint/endpoint.ts";
-import { challenged, METADATA_PATH, resourceMetadata } from "./mcp/endpoint/resource-metadata.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
 
 export interface GatewayOptions {
   readonly loopback: Loopback;
@@ -87,4 +87,25 @@ function webRequest({ method, url, headers }: HttpRequest, signal: AbortSignal):
     headers: sent,
     signal,
   });
+}
+
+// Where clients find the authorization server (RFC 9728), and the challenge that names the place.
+
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+
+/** @param publicUrl address of the server with its prefix */
+function resourceMetadata(publicUrl: string, authorizationServers: readonly string[]): string {
+  return JSON.stringify({
+    resource: `${publicUrl}/mcp`,
+    authorization_servers: authorizationServers,
+    bearer_methods_supported: ["header"],
+  });
+}
+
+/** A refusal for lack of credentials, with the place of the metadata; other errors as they are. */
+function challenged(error: unknown, publicUrl: string, authorizationServers: readonly string[]): unknown {
+  if (!(error instanceof ApiError) || error.code !== "unauthenticated") return error;
+  const place = authorizationServers.length === 0 ? "" : ` resource_metadata="${publicUrl}${METADATA_PATH}"`;
+  const headers = { ...error.headers, "WWW-Authenticate": `Bearer${place}` };
+  return new ApiError(error.code, error.message, error.extra, headers);
 }

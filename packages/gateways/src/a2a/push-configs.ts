@@ -3,6 +3,7 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import type { RunWebhookObject } from "@holdpoint/api/runs.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 import { refusable } from "./refusals.ts";
@@ -23,23 +24,18 @@ export interface PushParts {
   readonly isLegacy: boolean;
 }
 
-interface Webhook {
-  readonly webhook_id: string;
-  readonly url: string;
-}
-
 export function pushMethods({ api, found, isLegacy }: PushParts): PushMethods {
   const findWebhooksPath = async (taskId: string): Promise<string> => {
     const { contextId, taskId: runId } = await found(taskId);
     return `/threads/${contextId}/runs/${runId}/webhooks`;
   };
-  const list = async (taskId: string): Promise<readonly Webhook[]> =>
-    (await refusable(api.call("GET", await findWebhooksPath(taskId)))) as unknown as readonly Webhook[];
+  const list = async (taskId: string): Promise<readonly RunWebhookObject[]> =>
+    (await refusable(api.call("GET", await findWebhooksPath(taskId)))) as unknown as readonly RunWebhookObject[];
   return {
     async createTaskPushNotificationConfig(config) {
       const body = toWebhook(config, isLegacy);
       const added = await refusable(api.call("POST", await findWebhooksPath(config.taskId), { body }));
-      return { ...config, id: (added as unknown as Webhook).webhook_id };
+      return { ...config, id: (added as unknown as RunWebhookObject).webhook_id };
     },
     async getTaskPushNotificationConfig({ taskId, id }) {
       const webhooks = await list(taskId);
@@ -69,6 +65,6 @@ export function toWebhook(
   return { url, format: isLegacy ? "a2a_0.3" : "a2a", headers, ...(id === "" ? {} : { webhook_id: id }) };
 }
 
-function toPushConfig(taskId: string, { webhook_id: id, url }: Webhook): TaskPushNotificationConfig {
+function toPushConfig(taskId: string, { webhook_id: id, url }: RunWebhookObject): TaskPushNotificationConfig {
   return { tenant: "", id, taskId, url, token: "", authentication: undefined };
 }

@@ -6,6 +6,7 @@
 import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
+import type { Thread } from "@holdpoint/api/schemas.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
 import type { RunObject } from "../calls/run-object.ts";
 import { refusable } from "./refusals.ts";
@@ -15,11 +16,6 @@ import { readOpenItems, readRuns, readTask, findTaskId, taskOfRuns, type TaskRun
 const PAGE = 50;
 const PAGE_MAX = 100;
 const THREADS_MAX = 200;
-
-interface Thread {
-  readonly thread_id: string;
-  readonly status: string;
-}
 
 interface Place {
   /** Offset in the list of threads. */

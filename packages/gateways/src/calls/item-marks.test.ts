@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isForPeopleOnly } from "@holdpoint/api/person-only.ts";
-import { isSensitive } from "./sensitive.ts";
+import { isSensitive } from "../mcp/elicitation.ts";
 
 const HUMAN: readonly (readonly [string, Json, Json, boolean])[] = [
   ["a payload", { audience: "human" }, null, true],

@@ -4,6 +4,8 @@
 //     process.
 //   - Slack gets its reply within three seconds. Longer work continues, and the member gets a note with the result.
 //   - The member answers as the person behind the account, or gets the reason why not.
+//   - The signature covers the time and the body as it was sent; the comparison takes constant time.
+//   - A request of another time than the last or next five minutes is refused.
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
@@ -20,7 +22,7 @@ import type { Members } from "./members.ts";
 import { decisionModal, INPUT, needsForm } from "./modal.ts";
 import { recordNotice } from "./notices.ts";
 import { type Interaction, readInteraction } from "./payload.ts";
-import { signatureProblem, TOLERANCE_SECS } from "./signature.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
 
 export interface InteractionPorts {
   readonly agent: AgentContext;
@@ -167,4 +169,26 @@ async function tell(
   const reply = await slack.call("chat.postEphemeral", note, AbortSignal.timeout(CALL_MS));
   if (reply.kind !== "ok")
     agent.log.info("slack_note_failed", { reason: "reason" in reply ? reply.reason : "rate limit" });
+}
+
+// Whether a request comes from Slack, by its signing secret (version v0).
+
+/** Slack's own limit. */
+const TOLERANCE_SECS = 5 * 60;
+
+interface SignedRequest {
+  readonly timestamp: string | undefined;
+  readonly signature: string | undefined;
+  readonly body: string;
+}
+
+/** @returns the reason of the refusal, or null */
+function signatureProblem({ timestamp, signature, body }: SignedRequest, secret: string, now: number): string | null {
+  if (timestamp === undefined || signature === undefined) return "The request has no signature of Slack.";
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECS)
+    return "The time of the request is more than five minutes off.";
+  const wanted = Buffer.from(`v0=${createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex")}`);
+  const given = Buffer.from(signature);
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return null;
+  return "The signature does not match SLACK_SIGNING_SECRET.";
 }

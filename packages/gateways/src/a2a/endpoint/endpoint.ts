@@ -1,18 +1,20 @@
 // Endpoint: one HTTP request to `/a2a/{assistant_id}`, or for a card.
 // Invariants:
 //   - A refusal that concerns the rights of the caller has its HTTP status; other errors are 200, as JSON-RPC has them.
-import { formatSSEErrorEvent, formatSSEEvent } from "@a2a-js/sdk";
+//   - A client that names no version gets the form of 0.3 with the interfaces of 1.0 in it, so that both read it.
+import { AgentCard, formatSSEErrorEvent, formatSSEEvent } from "@a2a-js/sdk";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
-import type { Json } from "@holdpoint/base/json/json.ts";
+import { type Json, isJsonObject } from "@holdpoint/base/json/json.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { SSE_HEADERS, withHeartbeats } from "@holdpoint/base/http/server/sse.ts";
 import { ApiRefusal, type OwnApi } from "../../calls/own-api.ts";
 import { protocolError } from "../refusals.ts";
 import { createRequestHandler } from "../request-handler.ts";
 import { agentCard, type CardSource, extendedCard, findAssistant } from "./agent-card.ts";
-import { cardReply } from "./card-reply.ts";
 import { errorReply, handleRpc, isStream, type Rpc, type RpcReply, parseRpc } from "./rpc.ts";
+import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 
 export interface EndpointOptions {
   readonly source: () => CardSource;
@@ -126,4 +128,29 @@ function notingRefusals(api: OwnApi, note: (refusal: ApiRefusal) => void): OwnAp
 function asApiError(error: unknown): never {
   if (!(error instanceof ApiRefusal) || error.status >= 500) throw error;
   throw new ApiError(error.status === 403 ? "forbidden" : "assistant_not_found", error.message);
+}
+
+/** An agent card in the form of the version that the client speaks. */
+async function cardReply(card: AgentCard, version: string | null): Promise<HttpReply> {
+  const current = AgentCard.toJSON(card) as { readonly supportedInterfaces: Json };
+  const isLegacy = version === null || version.startsWith("0.");
+  const body = isLegacy
+    ? { ...(await legacyCard(card)), supportedInterfaces: current.supportedInterfaces }
+    : (current as object);
+  const headers = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-cache",
+    Vary: "A2A-Version, Authorization",
+  };
+  return { status: 200, headers, body: JSON.stringify(body) };
+}
+
+/** The SDK translates cards only in its method for them. */
+async function legacyCard(card: AgentCard): Promise<object> {
+  const handler = { getAuthenticatedExtendedAgentCard: async () => card } as Partial<A2ARequestHandler>;
+  const request = { jsonrpc: "2.0", id: 1, method: "agent/getAuthenticatedExtendedCard" };
+  const transport = new LegacyJsonRpcTransportHandler(handler as A2ARequestHandler);
+  const reply = (await transport.handle(request, new ServerCallContext())) as { readonly result?: unknown };
+  if (!isJsonObject(reply.result)) throw new Error("the SDK returned no card");
+  return reply.result;
 }

@@ -3,7 +3,7 @@
 // Invariants:
 //   - A reply to an elicitation request answers its interrupt in whichever process it arrives, if the server has sent
 //     that request to this caller.
-import { createMcpHandler, type ServerEventBus } from "@modelcontextprotocol/server";
+import { type ServerEvent, type ServerEventBus, createMcpHandler } from "@modelcontextprotocol/server";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { answerItems, isForOthers } from "../../calls/answer-items.ts";
@@ -14,7 +14,6 @@ import { type AskedForms, NOT_ASKED } from "../asked-forms.ts";
 import { encodeSessionId } from "../client-facts.ts";
 import { parseElicitPlace } from "../elicit-ids.ts";
 import { parseElicited } from "../elicitation.ts";
-import { createListChanges } from "./list-changes.ts";
 import { createElicitReplies, type ElicitRefusal } from "../pause-legacy.ts";
 import { createRunningCalls } from "../running-calls.ts";
 import { createMcpServer } from "../server.ts";
@@ -180,4 +179,44 @@ async function* notices(bus: ServerEventBus, signal: AbortSignal): AsyncGenerato
   } finally {
     leave();
   }
+}
+
+// Notifies readers of a changed list of assistants. Without a reader, nothing reads the storage.
+
+const POLL_MS = 5000;
+
+/** @param version changes with every change of the assistants, in any process */
+function createListChanges(version: () => Promise<string>, clock: Pick<Clock, "after">): ServerEventBus {
+  const listeners = new Set<(event: ServerEvent) => void>();
+  let seen: string | null = null;
+  let cancel: (() => void) | null = null;
+  const versionOr = async (known: string | null): Promise<string | null> => {
+    try {
+      return await version();
+    } catch {
+      return known; // the storage is busy, or closed by now
+    }
+  };
+  const publish = (event: ServerEvent): void => {
+    for (const listener of listeners) listener(event);
+  };
+  const poll = async (): Promise<void> => {
+    const now = await versionOr(seen);
+    if (seen !== null && now !== seen) publish({ kind: "tools_list_changed" });
+    seen = now;
+    if (listeners.size > 0) cancel = clock.after(POLL_MS, () => void poll());
+  };
+  return {
+    publish,
+    subscribe(listener) {
+      listeners.add(listener);
+      if (listeners.size === 1) void poll();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        cancel?.();
+        seen = null;
+      };
+    },
+  };
 }
