@@ -6,25 +6,24 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { crc32 } from "node:zlib";
 import { describe, test } from "node:test";
-import { type Clock, systemClock } from "@holdpoint/base/clock.ts";
-import { createLog } from "@holdpoint/base/log/log.ts";
-import type { Body } from "@holdpoint/collector/encode/batch-body.ts";
-import { createSpanAccounting, type SpanAccounting } from "@holdpoint/collector/shared/span-accounting.ts";
-import { type FilePort, nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
-import { lockSpool, SpoolInUseError } from "@holdpoint/collector/spool/disk/lock.ts";
-import type { Spool } from "@holdpoint/collector/spool/port.ts";
-import type { StoredRequest } from "@holdpoint/collector/shared/span-origin.ts";
+import { type Clock, systemClock } from "../../packages/base/src/clock.ts";
+import { createLog } from "../../packages/base/src/log/log.ts";
+import type { Body } from "../../packages/collector/src/encode/batch-body.ts";
+import { type SpanAccounting, createSpanAccounting } from "../../packages/collector/src/shared/span-accounting.ts";
+import { type FilePort, nodeFiles } from "../../packages/collector/src/spool/disk/file-port.ts";
+import { SpoolInUseError, lockSpool } from "../../packages/collector/src/service/collector.ts";
+import type { Spool } from "../../packages/collector/src/spool/port.ts";
+import type { StoredRequest } from "../../packages/collector/src/shared/span-origin.ts";
 import {
+  RECORD,
+  SpoolVersionError,
   encodePlainRecord,
   encodeRecord,
-  RECORD,
   sealRecord,
-  SpoolVersionError,
-} from "@holdpoint/collector/spool/record.ts";
-import { createSpool } from "@holdpoint/collector/spool/spool.ts";
-import { placeLines } from "@holdpoint/collector/spool/tree-log.ts";
-import { hashTenantId } from "@holdpoint/collector/shared/tenants.ts";
-import type { Tenant } from "@holdpoint/collector/shared/tenants.ts";
+} from "../../packages/collector/src/spool/record.ts";
+import { createSpool } from "../../packages/collector/src/spool/spool.ts";
+import { placeLines } from "../../packages/collector/src/spool/tree-log.ts";
+import { type Tenant, hashTenantId } from "../../packages/collector/src/shared/tenants.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { runRing as ring } from "../fakes/keys.ts";

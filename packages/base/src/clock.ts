@@ -32,3 +32,12 @@ export const systemClock: Clock = {
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/**
+ * The wall clock at process start, advanced by the monotonic clock. Ages use it, so a change of the machine's clock
+ * makes no span older or younger.
+ */
+export function steady(clock: Clock): Clock {
+  const startedAt = clock.now() - clock.monotonic();
+  return { ...clock, now: () => startedAt + clock.monotonic() };
+}

@@ -7,7 +7,7 @@ import { startCollector } from "../../../test/fakes/collector.ts";
 import { createMemoryDisk } from "../../../test/fakes/files.ts";
 import { protobufRequest, buildSpan } from "../../../test/fakes/otlp.ts";
 import type { Backend } from "@holdpoint/collector/upload/backend/port.ts";
-import { steady } from "./steady-clock.ts";
+import { steady } from "./clock.ts";
 
 const DAY_MS = 86_400_000;
 

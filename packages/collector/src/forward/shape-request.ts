@@ -12,7 +12,7 @@ import { classifyRecord } from "../logs/record-kinds.ts";
 import { createNormalizer, type NormalizeSpan } from "../normalize/normalize-span.ts";
 import { encodeRecords, encodeSpans } from "../otlp/encode-request.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
-import { NO_TIME, type Span } from "../otlp/span.ts";
+import { EMPTY_SPAN, type Span } from "../otlp/span.ts";
 import { decode, decompress } from "../receive/decode-body.ts";
 import { inTurns } from "../receive/in-turns.ts";
 import { createRedactor, type Redactor, type RedactorOptions } from "../redact/redact.ts";
@@ -162,22 +162,3 @@ function isKept({ destination, project, translate }: Shaping, request: ForwardRe
   const like: Span = { ...EMPTY_SPAN, name: "gen_ai", attributes: record.attributes, resource: record.resource };
   return projects.includes(translate(like, buildContext(request)).content?.sessionName ?? (request.project || project));
 }
-
-const EMPTY_SPAN: Omit<Span, "attributes" | "resource" | "name"> = {
-  traceId: "0".repeat(32),
-  spanId: "0".repeat(16),
-  parentSpanId: "",
-  traceState: "",
-  flags: 0,
-  kind: 0,
-  start: NO_TIME,
-  end: NO_TIME,
-  events: [],
-  links: [],
-  statusCode: 0,
-  statusMessage: "",
-  droppedAttributes: 0,
-  droppedEvents: 0,
-  droppedLinks: 0,
-  scope: { name: "", version: "", attributes: { keys: [], values: [] } },
-};

@@ -14,6 +14,9 @@
 //        lack inputs or outputs are kept in reach: their content may come as a record. A tenant's first record keeps all
 //        of its later spans in reach, however long it sends none. (All spans without content would take a tenth of the
 //        CPU time per span: they outlive the young generation.)
+//   - Only new requests are compared: a replay of the spool has records whose run was not safe.
+//   - A span whose records joined it before is a repeat itself: without them it would amend its run to less.
+//   - At most `spansMax` spans, the newest; the tree log keeps records for SPAN_TTL.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span, SpanEvent } from "../otlp/span.ts";
@@ -30,11 +33,10 @@ import {
   sizeOfRecord,
   type WaitingRecords,
 } from "./join-table.ts";
-import { emitAlone, emitChild, JOINED, type JoinedSpan, listOrigins, listPrints } from "./emit-records.ts";
-import { createPastRecords, type PastRecords } from "./past-records.ts";
+import { CHILD, JOINED, type JoinedSpan, emitAlone, emitChild, listOrigins, listPrints } from "./emit-records.ts";
 import { toSpanEvent } from "./record-event.ts";
 import { classifyRecord } from "./record-kinds.ts";
-import { isRepeated, type SeenRecords, writePrint } from "./repeated-records.ts";
+import { type SeenRecords, isRepeated, recallSeen, writePrint } from "./repeated-records.ts";
 import { createSpanReach, isBareCall, type ReachableSpan, type SpanReach } from "./span-reach.ts";
 
 /** The records that an arriving span takes along. */
@@ -44,7 +46,7 @@ export interface ClaimedRecords {
   /** Those that join it now. */
   readonly records: number;
   readonly seen: SeenRecords;
-  /** Fingerprints of those that join it now (past-records.ts). */
+  /** Fingerprints of those that join it now. */
   readonly prints: readonly string[];
 }
 
@@ -267,4 +269,39 @@ function planSweep(state: Joining): void {
     for (const waiting of table.waiting.values()) if (waiting.deadlineMs <= now) release(state, waiting);
     planSweep(state);
   });
+}
+
+// The log records that an earlier process joined, from the tree log. A request that its sender repeats after a restart
+// has them again.
+
+/** Records of one span. */
+interface Past {
+  readonly seen: SeenRecords;
+  /** In the run of the span itself. */
+  hasJoined: boolean;
+}
+
+interface PastRecords {
+  /** @param mark `#print` or `~print` */
+  readonly recall: (tenantId: string, traceId: string, spanId: string, mark: string) => void;
+  readonly findSeen: (key: string) => SeenRecords | undefined;
+  readonly hasJoined: (key: string) => boolean;
+  readonly isEmpty: () => boolean;
+}
+
+function createPastRecords({ spansMax }: Pick<JoinLimits, "spansMax">): PastRecords {
+  const spans = new Map<string, Past>();
+  return {
+    recall(tenantId, traceId, spanId, mark) {
+      const key = buildJoinKey(tenantId, traceId, spanId);
+      const past = spans.get(key) ?? { seen: new Map(), hasJoined: false };
+      past.hasJoined ||= !mark.startsWith(CHILD);
+      recallSeen(past.seen, mark.slice(1));
+      spans.set(key, past);
+      if (spans.size > spansMax) spans.delete(spans.keys().next().value ?? "");
+    },
+    findSeen: (key) => spans.get(key)?.seen,
+    isEmpty: () => spans.size === 0,
+    hasJoined: (key) => spans.get(key)?.hasJoined === true,
+  };
 }

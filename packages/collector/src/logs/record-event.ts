@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import { isJsonObject, type Json, parseJson } from "@holdpoint/base/json/json.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
-import { NO_ATTRIBUTES } from "../otlp/span.ts";
+import { EMPTY_SPAN } from "../otlp/span.ts";
 import { plain, plainAttributes } from "../translate/attributes/plain-values.ts";
 import { findFullName, isExchange } from "./record-kinds.ts";
 import { type AddedAttribute, listOriginAttributes, listSeverity } from "./record-origin.ts";
@@ -74,17 +74,7 @@ export type OwnFields = Pick<Span, "traceId" | "spanId" | "parentSpanId" | "name
 
 export function spanFor({ resource, scope }: LogRecord, own: OwnFields): Span {
   return {
-    traceState: "",
-    flags: 0,
-    kind: 0,
-    attributes: NO_ATTRIBUTES,
-    events: [],
-    links: [],
-    statusCode: 0,
-    statusMessage: "",
-    droppedAttributes: 0,
-    droppedEvents: 0,
-    droppedLinks: 0,
+    ...EMPTY_SPAN,
     resource,
     scope,
     ...own,

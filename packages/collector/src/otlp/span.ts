@@ -90,6 +90,29 @@ export const NO_ATTRIBUTES: Attributes = Object.freeze({ keys: Object.freeze([])
 export const NO_SCOPE: Scope = Object.freeze({ name: "", version: "", attributes: NO_ATTRIBUTES });
 export const NO_RESOURCE: Resource = Object.freeze({ attributes: NO_ATTRIBUTES });
 
+/** What stands for records has no more than they say. */
+export const EMPTY_SPAN: Span = {
+  traceId: "0".repeat(32),
+  spanId: "0".repeat(16),
+  parentSpanId: "",
+  traceState: "",
+  flags: 0,
+  name: "",
+  kind: 0,
+  start: NO_TIME,
+  end: NO_TIME,
+  attributes: NO_ATTRIBUTES,
+  events: [],
+  links: [],
+  statusCode: 0,
+  statusMessage: "",
+  droppedAttributes: 0,
+  droppedEvents: 0,
+  droppedLinks: 0,
+  resource: NO_RESOURCE,
+  scope: NO_SCOPE,
+};
+
 const HALF = 4_294_967_296;
 
 /** The two 32-bit halves of a protobuf fixed64 (unsigned) → time. At and beyond 2^63 there is no time. */

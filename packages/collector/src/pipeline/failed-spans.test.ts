@@ -2,7 +2,7 @@
 // for want of an error that its run would have shown.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { spanOfSession } from "../logs/session-span.ts";
+import { spanOfSession } from "../logs/emit-records.ts";
 import { isFailedRecord } from "../logs/failed-record.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import { type AttributeValue, NO_RESOURCE, NO_SCOPE } from "../otlp/span.ts";

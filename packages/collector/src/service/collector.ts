@@ -7,7 +7,7 @@
 //     read at the end.
 //   - The last log line contains the span accounting.
 //   - A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady clock.
-import type { Clock } from "@holdpoint/base/clock.ts";
+import { type Clock, steady } from "@holdpoint/base/clock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
@@ -20,12 +20,12 @@ import { checkKeys } from "./check-keys.ts";
 import type { CollectorConfig } from "./settings.ts";
 import { countPending, type SpanAccounting, sumCounts } from "../shared/span-accounting.ts";
 import type { FilePort } from "../spool/disk/file-port.ts";
-import { lockSpool, SpoolInUseError, type SpoolLock } from "../spool/disk/lock.ts";
 import type { Spool } from "../spool/port.ts";
 import { logStart, logStop } from "./start-stop-log.ts";
 import { timeLimit } from "../shared/time-limit.ts";
-import { steady } from "@holdpoint/base/steady-clock.ts";
 import type { Backend } from "../upload/backend/port.ts";
+import { guardFiles } from "@holdpoint/base/files/file-guard.ts";
+import { lockFile } from "@holdpoint/base/files/file-lock.ts";
 
 export interface CollectorPorts {
   readonly backend: Backend;
@@ -169,4 +169,35 @@ async function openFolder<T>(name: string, dir: string, open: (dir: string) => T
     const reason = `${dir} cannot be used: ${error instanceof Error ? error.message : "unknown"}`;
     throw new ConfigError([{ name, reason }]);
   }
+}
+
+/**
+ * One process a spool (file-lock.ts). Deleting the lock file would admit a second process; a guard detects that
+ * (file-guard.ts).
+ */
+interface SpoolLock {
+  /** Null while the lock file is in its place; else the reason why writes must stop. */
+  readonly problem: () => string | null;
+  release(): void;
+}
+
+export class SpoolInUseError extends Error {
+  constructor(dir: string) {
+    super(`another process uses the spool in ${dir}: stop it, or set another SPOOL_DIR`);
+    this.name = "SpoolInUseError";
+  }
+}
+
+/** @throws {SpoolInUseError} */
+export function lockSpool(dir: string, clock: Clock, log: Log): SpoolLock {
+  const lock = lockFile(`${dir}/lock`);
+  if (lock === null) throw new SpoolInUseError(dir);
+  const guard = guardFiles([`${dir}/lock`], clock, log);
+  return {
+    problem: guard.problem,
+    release() {
+      guard.stop();
+      lock.release();
+    },
+  };
 }

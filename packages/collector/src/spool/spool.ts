@@ -13,7 +13,6 @@
 //   marks.ts             a file beside each segment: the parts that are done
 //   record.ts            the binary format of records
 //   encrypted-record.ts  their content, encrypted at its place
-//   file-keys.ts         the keys that files of an earlier process need
 //   record-content.ts    requests and batches as records
 //   read-record.ts       one record, by its place
 //   scan.ts, recover.ts, recover-marks.ts  reads the files of an earlier process
