@@ -20,19 +20,6 @@ import {
 
 const TAG = "Assistants";
 
-const FIELDS = [
-  "assistant_id",
-  "graph_id",
-  "name",
-  "description",
-  "metadata",
-  "config",
-  "context",
-  "version",
-  "created_at",
-  "updated_at",
-] as const;
-
 const name = z.string().min(1).max(256);
 const description = z.string().max(10_000);
 const graphId = z.string().min(1).max(1024).describe("a graph of langgraph.json");
@@ -71,7 +58,7 @@ export const searchAssistants = operation("searchAssistants", "post", "/assistan
     offset,
     sort_by: z.enum(["assistant_id", "graph_id", "name", "created_at", "updated_at"]).default("created_at"),
     sort_order: sortOrder,
-    select: list(z.enum(FIELDS), LIST_MAX).nullish(),
+    select: list(assistant.keyof(), LIST_MAX).nullish(),
   }),
   reply: z.array(assistant),
 });

@@ -57,25 +57,6 @@ const cronPatch = cronBody.omit({ assistant_id: true }).partial().meta({ id: "Cr
 
 export type CronPatchBody = z.infer<typeof cronPatch>;
 
-const FIELDS = [
-  "cron_id",
-  "assistant_id",
-  "thread_id",
-  "user_id",
-  "schedule",
-  "timezone",
-  "end_time",
-  "enabled",
-  "on_run_completed",
-  "disabled_reason",
-  "next_run_date",
-  "payload",
-  "metadata",
-  "created_at",
-  "updated_at",
-  "now",
-] as const;
-
 export const DISABLED_REASONS = [
   "caller_gone",
   "assistant_not_found",
@@ -153,7 +134,7 @@ export const searchCrons = operation("searchCrons", "post", "/runs/crons/search"
       .enum(["cron_id", "assistant_id", "thread_id", "created_at", "updated_at", "next_run_date"])
       .default("created_at"),
     sort_order: sortOrder,
-    select: list(z.enum(FIELDS), LIST_MAX).nullish(),
+    select: list(z.enum([...cron.keyof().options, "now"]), LIST_MAX).nullish(),
   }),
   reply: z.array(cron),
 });

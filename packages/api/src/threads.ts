@@ -144,19 +144,7 @@ const threadFilter = {
 };
 
 const EXTRACTS_MAX = 10;
-const THREAD_FIELDS = [
-  "thread_id",
-  "created_at",
-  "updated_at",
-  "state_updated_at",
-  "metadata",
-  "config",
-  "context",
-  "status",
-  "values",
-  "interrupts",
-  "error",
-] as const;
+const threadField = z.enum([...thread.omit({ ttl: true, extracted: true }).keyof().options, "context"]);
 
 export const searchThreads = operation("searchThreads", "post", "/threads/search", {
   tag: TAG,
@@ -169,7 +157,7 @@ export const searchThreads = operation("searchThreads", "post", "/threads/search
     offset,
     sort_by: z.enum(["thread_id", "status", "created_at", "updated_at", "state_updated_at"]).default("created_at"),
     sort_order: sortOrder,
-    select: list(z.enum(THREAD_FIELDS), LIST_MAX).nullish(),
+    select: list(threadField, LIST_MAX).nullish(),
     extract: z
       .record(z.string().min(1).max(200), z.string().min(1).max(500))
       .refine((paths) => Object.keys(paths).length <= EXTRACTS_MAX, `at most ${EXTRACTS_MAX} paths`)
