@@ -9,7 +9,7 @@ import { openStorage } from "../../../../test/harness/storage/sqlite-storage.ts"
 import { createAccessChanges } from "./access-changes.ts";
 import { createCookies } from "./cookies.ts";
 import { parseRoleRules } from "./role-rules.ts";
-import { createSessions } from "./sessions.ts";
+import { createSessions, seal, unseal } from "./sessions.ts";
 
 const HOUR = 3_600_000;
 const IDLE = 12 * HOUR;
@@ -151,4 +151,23 @@ test("a cookie that occurs twice has no value (cookies.2)", () => {
   assert.equal(read("x=1; a=2"), "2");
   assert.equal(read("a=1; a=2"), null);
   assert.equal(read("aa=1; xa=2"), null);
+});
+
+// Tests of sealed texts (sealed-text.1).
+
+test("a text opens with its token only, and not after a change (sealed-text.1)", () => {
+  const sealed = seal("an ID token ü", "token");
+  assert.equal(unseal(sealed, "token"), "an ID token ü");
+  assert.equal(unseal(sealed, "another"), null);
+  assert.notEqual(seal("an ID token ü", "token"), sealed, "the same text never looks the same");
+  const bytes = Buffer.from(sealed, "base64url");
+  for (const at of bytes.keys()) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    assert.equal(unseal(changed.toString("base64url"), "token"), null, `byte ${at}`);
+  }
+});
+
+test("a text that was never sealed opens to nothing (sealed-text.1)", () => {
+  for (const text of ["", "a.b.c", "x".repeat(500)]) assert.equal(unseal(text, "token"), null);
 });

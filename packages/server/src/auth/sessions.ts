@@ -9,6 +9,7 @@
 //   - Credentials in headers take precedence: a request with a key is never made in the name of a cookie.
 //   - The provider's ID token is sealed with the token of the session: the storage alone cannot show it.
 //   - Cookies ignore ports, so the name has the server's: servers on one host do not sign each other out.
+//   sealed-text.1. Without the token, the stored form tells nothing but its length; a changed form opens to nothing.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
@@ -17,8 +18,8 @@ import type { AccessChanges, AccessRequest, PeopleTx, ProviderLogout, SessionTx,
 import type { Cookies } from "./cookies.ts";
 import { type CallerSource, personCaller, unauthenticated } from "./role-access.ts";
 import { findGrant, type RoleRule } from "./role-rules.ts";
-import { seal, unseal } from "./sealed-text.ts";
 import { newToken, tokenHash, USE_EVERY_MS } from "./stored-keys.ts";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 const ROTATE_EVERY_MS = 60 * 60 * 1000;
 const PREVIOUS_MS = 60_000;
@@ -217,4 +218,33 @@ function requireSameOrigin({ method, headers }: AccessRequest): void {
   if (site === undefined && typeof origin === "string" && origin.replace(/^https?:\/\//, "") === host) return;
   const detail = "A signed-in browser changes something only from a page of this server. Programs send a key.";
   throw new ApiError("forbidden_origin", detail);
+}
+
+// A secret of a session in the storage, readable only with the session's token, which the browser has.
+
+const CIPHER = "aes-256-gcm";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+const keyFrom = (token: string): Buffer => Buffer.from(hkdfSync("sha256", token, "", "holdpoint sealed text", 32));
+
+/** @param token 256 random bits as text @returns base64url */
+export function seal(text: string, token: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, keyFrom(token), iv);
+  const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url");
+}
+
+/** @returns null for another token, or for a text that seal() did not return */
+export function unseal(sealed: string, token: string): string | null {
+  const bytes = Buffer.from(sealed, "base64url");
+  if (bytes.length < IV_BYTES + TAG_BYTES) return null;
+  const decipher = createDecipheriv(CIPHER, keyFrom(token), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  try {
+    return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+  } catch {
+    return null; // sealed-text.1
+  }
 }

@@ -19,6 +19,7 @@ import type {
   GraphSchemas,
   Graphs,
   History,
+  OpenInterrupt,
   RunSink,
   StateAddress,
   Storage,
@@ -36,7 +37,6 @@ import { createGraphStore } from "./extensions/langgraph-store.ts";
 import { rejectControlValues } from "./langgraph/control-values.ts";
 import { localSubgraphs } from "./langgraph/compiled-graph.ts";
 import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
-import { buildRequestGraph, withRequestSchema } from "./langgraph/request-graph.ts";
 import type { Library } from "./langgraph/library.ts";
 import { checkContext } from "./loading/check-context.ts";
 import {
@@ -61,6 +61,7 @@ import { type StateEdit, buildState, updateState } from "./state/edit-state.ts";
 import { readHistory, readState } from "./state/read-state.ts";
 import { storedValues } from "./state/stored-values.ts";
 import { tracedRun } from "./tracing/traced-run.ts";
+import type { AskedQuestion } from "../model/request.ts";
 
 export interface DeployedGraphs extends Graphs {
   /** Loads a graph and replaces the one with its id. @throws {GraphLoadError} and the old one stays */
@@ -257,4 +258,27 @@ function textOperations(codec: Codec): TextOperations {
     },
     clientText: (value) => codec.clientText(value),
   };
+}
+
+// The built-in graph of requests. One node asks, and keeps the answer.
+
+/** A graph of the project's copy of LangGraph, like those of the deployment. */
+function buildRequestGraph({ langgraph }: Library): unknown {
+  const { Annotation, END, START, StateGraph, interrupt } = langgraph;
+  const State = Annotation.Root({ request: Annotation<AskedQuestion>(), answer: Annotation<unknown>() });
+  return new StateGraph(State)
+    .addNode("person", ({ request }) => ({ answer: interrupt<unknown, unknown>(request.payload) }))
+    .addEdge(START, "person")
+    .addEdge("person", END)
+    .compile();
+}
+
+/** Gives the question the schema that its caller sent: it does not pass through the library, whose versions differ. */
+function withRequestSchema(result: GraphRunResult, graphId: string): GraphRunResult {
+  const { outcome } = result;
+  if (graphId !== REQUEST_GRAPH || outcome.kind !== "question") return result;
+  const { request } = outcome.values as { readonly request: AskedQuestion };
+  const responseSchema: JsonObject | null = request.schema;
+  const interrupts = outcome.interrupts.map((one): OpenInterrupt => ({ ...one, responseSchema }));
+  return { ...result, outcome: { ...outcome, interrupts } };
 }

@@ -7,17 +7,19 @@
 //   - A reader holds one page of rows at a time. It ends only when its thread is deleted; the last event closes the
 //     questions that it was shown.
 //   - A storage that fails ends no reader: it goes on from its place when the storage is back.
+//   - A wake reaches all readers of a thread in one turn: those at the same place share one query and one copy of its
+//     rows. A read that has begun takes no further readers: they may be woken by a later commit.
+//   - A shared read decides nothing for a reader: scope, filter and replay rules come after it.
 import { retryWhileUnavailable } from "@holdpoint/base/storage-failure.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context/context.ts";
-import type { Scope } from "../model/model.ts";
+import type { Scope, Thread } from "../model/model.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { createWakeSignal, CutOff } from "../runs/streams/subscription.ts";
 import { convertedRow, wantedBy } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
 import { createSelection } from "./shared-selection.ts";
 import { toEventRow, baselineSeq } from "./convert/event-place.ts";
-import { rowsAfter } from "./shared-read.ts";
 import { admits, attachedTo, type Attached } from "./replay-rules.ts";
 import { type WireEvent, wireEvent } from "./convert/wire-event.ts";
 import type { ClosedHow } from "../events/thread-note.ts";
@@ -229,4 +231,38 @@ function createShownRequests(): ShownRequests {
       return [wireEvent(parts, JSON.stringify({ interrupt_ids: [...waiting], how }))];
     },
   };
+}
+
+/** The rows of a thread that follow a place, read once for all readers that wait at that place. */
+interface RowsAfter {
+  /** Null if the thread does not exist. */
+  readonly thread: Thread | null;
+  readonly rows: readonly StoredEvents[];
+}
+
+/** Rows that are read together: one transaction for all of them. */
+const PAGE = { limit: 64, bytesMax: 128 * 1024 };
+
+const inFlight = new WeakMap<AgentContext, Map<string, Promise<RowsAfter>>>();
+
+/** @param after number of the last row that the reader has */
+function rowsAfter(agent: AgentContext, threadId: string, after: number): Promise<RowsAfter> {
+  const reads = inFlight.get(agent) ?? new Map<string, Promise<RowsAfter>>();
+  inFlight.set(agent, reads);
+  const key = `${threadId}/${after}`;
+  const shared = reads.get(key);
+  if (shared !== undefined) return shared;
+  // A storage may begin the work at once: the others that one wake reaches ask in the same turn.
+  const own = Promise.resolve().then(() =>
+    agent.storage.read(async (tx) => {
+      reads.delete(key);
+      const thread = await tx.thread(threadId);
+      const place = { runId: null, afterSeq: after, fromId: 0 };
+      const rows = thread === null ? [] : await tx.events(threadId, { ...place, ...PAGE });
+      return { thread, rows };
+    }),
+  );
+  reads.set(key, own);
+  own.catch(() => void (reads.get(key) === own && reads.delete(key)));
+  return own;
 }

@@ -1,7 +1,7 @@
 // Tests of extract: extract.1 (null where a path leads to nothing; own members only; a path that is none is refused).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { extract } from "./extract.ts";
+import { extract } from "./threads.ts";
 
 const thread = {
   values: { messages: [{ content: "first" }, { content: "last" }], count: 0 },

@@ -1,11 +1,12 @@
 // Routes of threads and their state: parse → operation → reply.
+// Invariants:
+//   extract.1. A path without a value yields null; an invalid path is rejected.
 import type * as z from "zod";
 import * as contract from "@holdpoint/api/threads.ts";
 import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import type { AgentContext } from "../context/context.ts";
 import { askToEdit } from "../threads/bypass.ts";
-import { extract } from "./extract.ts";
 import { listReply, streamTexts } from "./list-reply.ts";
 import { type StateView, editState, getHistory, getState } from "../threads/thread-state.ts";
 import type { ThreadView } from "../threads/thread-view.ts";
@@ -21,6 +22,8 @@ import { queryWords } from "@holdpoint/api/text/search-words.ts";
 import { serializeStoredBytes, serializeThread, serializeTtl, withValues } from "../wire/api-objects.ts";
 import { serializeState } from "../wire/state-object.ts";
 import { type AgentRoute, NO_CONTENT, id, json, jsonText, paginationHeaders, route, select } from "./route.ts";
+import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
+import { valueAt } from "@holdpoint/base/json/json-path.ts";
 
 async function threadReply({ thread, values, open }: ThreadView, more: object = {}): Promise<HttpReply> {
   const object = { ...serializeThread(thread, open), ...more };
@@ -224,4 +227,15 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
       return listReply(streamTexts(states, (view) => stateObject(view, body.select)));
     }),
   ];
+}
+
+// The values at paths such as `values.messages[-1].content` in an API object.
+
+/** @throws {ApiError} `invalid_request` */
+export function extract(from: JsonObject, paths: Readonly<Record<string, string>>): JsonObject {
+  try {
+    return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, valueAt(from, path) ?? null]));
+  } catch (error) {
+    throw new ApiError("invalid_request", `extract: ${describeError(error).message}`);
+  }
 }

@@ -8,7 +8,6 @@ import { type EmbeddedListener, createEmbeddedListener } from "@holdpoint/base/h
 import { type Loopback, createLoopback } from "@holdpoint/base/http/server/loopback-client.ts";
 import { type HttpService, createHttpService } from "@holdpoint/base/http/server/server.ts";
 import { registerGraphs } from "../threads/assistants/assistants.ts";
-import { createSeqFloor } from "../events/seq-floor.ts";
 import { DEADLINE_POLL_MS, createDeadlines } from "../inbox/deadline-scheduler.ts";
 import { assistantDefaults } from "../model/assistant-defaults.ts";
 import { createListener, createUpgradeHandler } from "./http-listener.ts";
@@ -25,6 +24,8 @@ import { AGENT_SETTINGS, type AgentConfig } from "./settings.ts";
 import { type Config, describeConfig, type SettingsTable } from "@holdpoint/base/config/config.ts";
 import type { AgentContext } from "../context/context.ts";
 import { buildAct, SERVER } from "../model/audit/build-act.ts";
+import type { Clock } from "@holdpoint/base/clock.ts";
+import type { Storage } from "../ports/ports.ts";
 
 export interface AgentServer extends Service {
   /** Throws if embedded. */
@@ -194,4 +195,24 @@ async function noteStart(
 function describeSettings<Table extends SettingsTable>(table: Table, config: Config<Table>): JsonObject {
   const lines = describeConfig(table, config, {}).filter(({ origin }) => origin !== "default");
   return Object.fromEntries(lines.map(({ name, value }) => [name, value.slice(0, VALUE_UNITS_MAX)]));
+}
+
+// Seq floor: raises the numbers of event rows at the start of a process, by the clock.
+// Invariant: a database that was restored from a backup, or filled by an import, issues no number again that a client
+// may have seen before: the numbers follow the clock as long as a database stores fewer rows than ROWS_PER_SECOND on
+// average. A position of a client stays below all later events.
+
+/** 2026-01-01. With 125 rows a second, `seq` of the protocol (65,536 per row) is an exact number until 2060. */
+const BEGIN_MS = Date.UTC(2026, 0, 1);
+const ROWS_PER_SECOND = 125;
+
+function createSeqFloor({ storage, clock }: { readonly storage: Storage; readonly clock: Clock }): Service {
+  return {
+    name: "event numbers",
+    async start() {
+      const least = Math.floor(((clock.now() - BEGIN_MS) / 1000) * ROWS_PER_SECOND);
+      if (least > 0) await storage.transaction((tx) => tx.raiseEventSeq(least));
+    },
+    stop: () => Promise.resolve(),
+  };
 }

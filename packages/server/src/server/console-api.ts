@@ -13,11 +13,11 @@ import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts"
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { authorize } from "../auth/authorize.ts";
 import type { Sessions } from "../auth/sessions.ts";
-import type { Scope } from "../model/model.ts";
+import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
 import { json } from "../routes/route.ts";
 import { replyInScope, type ScopedTraces, type ThreadsInScope } from "./traces-in-scope.ts";
-import { callerRoute } from "./caller-route.ts";
+import { listEvents } from "../auth/roles.ts";
 
 export interface LocalServices {
   /** Routes below `/traces`; null without a trace store. */
@@ -131,4 +131,41 @@ async function absent(): Promise<never> {
   const detail =
     "Not available in this process: set TRACES=on, or TRACES to the address of a trace store, COLLECTOR_URL for a collector. `holdpoint dev` runs all in one process.";
   throw new ApiError("part_absent", detail);
+}
+
+// The signed-in person and the actions that the console may offer: none that the server rejects.
+
+/**
+ * The console loads it with every page, so a session gets its new tokens here.
+ * @param access null without authentication
+ */
+function callerRoute(access: Access | null, sessions?: Pick<Sessions, "rotate">): HttpRoute {
+  return {
+    method: "get",
+    path: "/console/api/caller",
+    async handle(request) {
+      const caller = access === null ? null : await access.authenticate(request);
+      const cookie = (await sessions?.rotate(request)) ?? null;
+      const headers = { "Cache-Control": "no-store", ...(cookie === null ? {} : { "Set-Cookie": cookie }) };
+      return json(
+        { ...callerObject(caller), signed_in: caller?.groups !== undefined && sessions !== undefined },
+        headers,
+      );
+    },
+  };
+}
+
+/** `may`: the events that the role has; null where only each call decides. */
+function callerObject(caller: Caller | null): object {
+  const { name = null, role = null, user = null, groups = [], limits = null } = caller ?? {};
+  return {
+    name,
+    display_name: user?.["display_name"] ?? name,
+    email: user?.["email"] ?? null,
+    groups,
+    role,
+    limits,
+    may: role === null ? null : listEvents(role),
+    read_only: role === "viewer",
+  };
 }

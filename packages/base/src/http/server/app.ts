@@ -12,7 +12,6 @@
 //   sse.ts            events as a stream
 //   long-poll.ts      a reply that may take hours
 //   repeated-wait.ts  many waits for one promise
-//   problem-size.ts   the limit of a problem's members
 //   server.ts         the socket, with its limits
 //   embedded-listener.ts  requests of a host program
 //   loopback-client.ts    in-process requests

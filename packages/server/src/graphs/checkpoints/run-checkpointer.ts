@@ -4,7 +4,6 @@
 //   saver-state.ts    the rows that no commit has taken yet, and the places of stored values
 //   put-checkpoint.ts a checkpoint as a row
 //   put-writes.ts     the writes of a task as a row
-//   drop-writes.ts    writes of a failed run, taken back
 //   read-saved.ts     rows as the library reads them
 //   codec/            values as texts
 // Invariants:
@@ -18,18 +17,20 @@
 //   - Writes come back in the order in which LangGraph applies them, regardless of the storing run
 //     (decode-checkpoint.ts).
 //   - A list reads LIST_STEP checkpoints at a time, on demand.
+//   - The update and the goto of a command go, and so does what a task wrote or was given before it threw.
+//   - Results stay: a sibling that has finished does not run again. If the state refuses them, they go too.
+//   - Errors and interrupts stay: they show where the run failed, and what was asked.
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import type { WriteSet } from "../../model/model.ts";
 import type { LibraryCheckpoint, LibraryWrite } from "./decode-checkpoint.ts";
 import type { ChannelHistory } from "./delta-history.ts";
-import { dropWrites } from "./drop-writes.ts";
-import type { PendingTasks } from "./pending-tasks.ts";
+import { NULL_TASK, type PendingTasks } from "./pending-tasks.ts";
 import { putCheckpoint } from "./put-checkpoint.ts";
-import { putTaskWrites } from "./put-writes.ts";
+import { SPECIAL_WRITES, putTaskWrites } from "./put-writes.ts";
 import { type CheckpointAddress, listTuples, readDeltaHistory, readTuple } from "./read-saved.ts";
 import { PLACES } from "../langgraph/question-places.ts";
-import { type SaverOptions, type SaverState, newSaverState, takeRows } from "./saver-state.ts";
+import { type SaverOptions, type SaverState, newSaverState, takeRows, taskOfKey } from "./saver-state.ts";
 
 export interface RunSaver {
   readonly checkpointer: BaseCheckpointSaver;
@@ -40,7 +41,7 @@ export interface RunSaver {
   rootCheckpointId(): string | null;
   /** The checkpoint of the root graph with exactly these values: the same objects, not equal ones. */
   readonly findCheckpoint: (values: unknown) => string | null;
-  /** Takes back writes of this run that no checkpoint has taken (drop-writes.ts). */
+  /** Takes back writes of this run that no checkpoint has taken. */
   readonly drop: (refused: boolean) => void;
   /** The state refuses the results that it keeps for an input. @returns false if it keeps none, or has taken them */
   readonly forgetResults: () => boolean;
@@ -135,4 +136,26 @@ interface Config {
 function readAddress(config: Config): CheckpointAddress {
   const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
   return { ns: typeof ns === "string" ? ns : "", checkpointId: typeof id === "string" && id !== "" ? id : null };
+}
+
+// A run that fails takes back the writes that no checkpoint has taken, so that they cannot spoil later reads and runs.
+// The row of a task is stored again without them.
+
+const SHOWN: ReadonlySet<number | undefined> = new Set([SPECIAL_WRITES["__error__"], SPECIAL_WRITES["__interrupt__"]]);
+
+/** @param refused the state refuses the results of the newest step */
+function dropWrites(state: SaverState, refused: boolean): void {
+  const { threadId, runId } = state.options;
+  const graphs = state.pending.graphs();
+  for (const [key, entries] of state.listEntries) {
+    const { ns, checkpointId, taskId } = taskOfKey(key);
+    const graph = graphs.get(ns);
+    if (graph?.checkpointId !== checkpointId) continue;
+    const goes = refused || graph.tasks.get(taskId.split("#")[0] ?? "")?.failed === true; // a row of a place goes with its task
+    const kept = taskId === NULL_TASK ? [] : [...entries].filter(([index]) => !goes || SHOWN.has(index));
+    if (kept.length === entries.size) continue;
+    state.listEntries.set(key, new Map(kept));
+    const row = { threadId, ns, checkpointId, taskId, taskPath: state.taskPaths.get(key) ?? "", runId };
+    state.writes.set(key, { ...row, entries: `[${kept.map(([, text]) => text).join(",")}]` });
+  }
 }

@@ -5,6 +5,9 @@
 //   langgraph-store.2. A put is on disk when its promise resolves.
 //   langgraph-store.3. Values are plain JSON: a value without a JSON form fails, and is never omitted or revived as
 //        something else.
+//   plain-json.1. No silent loss: a value that JSON.stringify omits or turns into null is an error, except undefined
+//        members.
+//   plain-json.2. The copy shares nothing with the value.
 import type {
   BaseStore,
   GetOperation,
@@ -16,8 +19,7 @@ import type {
 import type { FoundItem, Store } from "../../ports/ports.ts";
 import type { StoreItem } from "../../model/model.ts";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
-import type { JsonObject } from "@holdpoint/base/json/json.ts";
-import { toPlainJson } from "@holdpoint/base/json/plain-json.ts";
+import { type Json, type JsonObject, fitsDepth } from "@holdpoint/base/json/json.ts";
 import type { Library } from "../langgraph/library.ts";
 
 const LIMIT = 10;
@@ -128,4 +130,34 @@ function letOursThrough(prototype: object): void {
       Object.assign(this, { [name]: method.bind(store) });
     }
   };
+}
+
+// A live value → a pure JSON copy, or the reason why it has none.
+
+const LEVELS_MAX = 500;
+
+/** Objects with a toJSON, such as dates and messages, become its result. @throws {Error} with the reason. */
+export function toPlainJson(value: unknown): Json {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, refuseLosses);
+  } catch (error) {
+    if (error instanceof RangeError) throw new Error("nested too deeply", { cause: error });
+    throw error;
+  }
+  const copy = JSON.parse(text) as Json; // refuseLosses guarantees a text
+  if (!fitsDepth(copy, LEVELS_MAX)) throw new Error(`nested more than ${LEVELS_MAX} levels deep`);
+  return copy;
+}
+
+/** @param value after its toJSON */
+function refuseLosses(this: unknown, key: string, value: unknown): unknown {
+  const where = key === "" ? "it" : `"${key}"`;
+  if (typeof value === "undefined" && (key === "" || Array.isArray(this))) throw new Error(`${where} is undefined`);
+  if (typeof value === "function" || typeof value === "symbol") throw new Error(`${where} is a ${typeof value}`);
+  if (typeof value === "number" && !Number.isFinite(value)) throw new Error(`${where} is ${value}`);
+  if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) {
+    throw new Error(`${where} is a ${value.constructor.name}`);
+  }
+  return value; // JSON.stringify itself rejects a bigint or a cycle
 }

@@ -4,6 +4,8 @@
 //   - Files of this server and compiled files of packages load as in plain Node.
 //   - A project file never adds a second copy of a package: its `require` resolves as `import`, where possible.
 //   - An import that does not resolve or load fails with the importing file's name.
+//   - A file is a module when it parses as one only: the test that Node applies.
+//   - Node decides about files that declare their kind, by extension or by `type`.
 import { readFileSync } from "node:fs";
 import {
   createRequire,
@@ -20,10 +22,10 @@ import { describeError } from "@holdpoint/base/api-error.ts";
 import { offerPayloadCheck, payloadCheckFor } from "../langgraph/asked-payload.ts";
 import { offerRemoteAnswers, remoteAnswersFor } from "../langgraph/remote-answers.ts";
 import { type FailedImport, noteFailedImport } from "./import-failure.ts";
-import { forgetSourceConfigs } from "./source-config.ts";
-import { isUndeclaredModule } from "./module-syntax.ts";
+import { declaredType, forgetSourceConfigs } from "./source-config.ts";
 import { createSourceResolver, isRequire, type NextResolve } from "./source-resolve.ts";
 import { isTypeScript, SourceError, transformSource } from "./source-transform.ts";
+import { compileFunction } from "node:vm";
 
 /** A project may contain this server. */
 const SERVER = join(import.meta.dirname, "../../../..") + sep; // all packages
@@ -151,5 +153,27 @@ function parseJson(path: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw new SourceError(describeError(error).message, path, null);
+  }
+}
+
+// Distinguishes modules from CommonJS in `.js` files of a project whose package.json has no `type`. Node finds out by
+// itself, but writes the warning MODULE_TYPELESS_PACKAGE_JSON into the log of the server for it.
+
+/** V8's messages for syntax that only modules have. */
+const MODULE_ONLY = [
+  "Cannot use import statement outside a module",
+  "Unexpected token 'export'",
+  "Cannot use 'import.meta' outside a module",
+  "await is only valid in async functions and the top level bodies of modules",
+];
+
+/** @param path of a project file */
+function isUndeclaredModule(path: string): boolean {
+  if (extname(path) !== ".js" || declaredType(path) !== null) return false;
+  try {
+    compileFunction(readFileSync(path, "utf8").replace(/^#!.*/, ""));
+    return false;
+  } catch (error) {
+    return error instanceof SyntaxError && MODULE_ONLY.some((message) => error.message.startsWith(message));
   }
 }

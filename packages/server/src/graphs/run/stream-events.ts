@@ -14,7 +14,6 @@ import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { type Chunk, isPause } from "../langgraph/stream-chunk.ts";
 import { createLifecycleEvents } from "./lifecycle-events.ts";
-import { type MessageEvents, createMessageEvents } from "./message-events.ts";
 import { createExtensions } from "./protocol/extension-channels.ts";
 import type { GraphEnd } from "./protocol/child-lifecycle.ts";
 import { createProtocolEvents } from "./protocol/protocol-events.ts";
@@ -26,6 +25,7 @@ import {
   withTaskCheckpoint,
   withQuestions,
 } from "./stream-shapes.ts";
+import type { BaseMessage, BaseMessageChunk } from "@langchain/core/messages";
 
 export interface StreamEvents {
   chunk(chunk: Chunk): void;
@@ -177,4 +177,44 @@ function holdJson({ held }: EventStream, name: string, json: Json): void {
 /** True if a chunk of a graph at any depth shows a pause. */
 function showsPause({ chunk }: RawEvent["data"]): boolean {
   return isPause(chunk) || (Array.isArray(chunk) && chunk.some(isPause));
+}
+
+/**
+ * The tokens of chat models → the events of stream mode `messages`. messages/metadata announces a message,
+ * messages/partial has all of it so far, and messages/complete the whole once it is in the state.
+ */
+interface MessageEvents {
+  token(message: unknown, metadata: unknown): void;
+  state(values: unknown): void;
+}
+
+function createMessageEvents(
+  { messages }: Pick<Library, "messages">,
+  emit: (name: string, payload: unknown) => void,
+): MessageEvents {
+  const growing = new Map<string, BaseMessageChunk>();
+  const complete = new Set<string>();
+  const isMessage = (value: unknown): value is BaseMessage => messages.BaseMessage.isInstance(value);
+  return {
+    token(message, metadata) {
+      if (!isMessage(message) || !messages.isBaseMessageChunk(message) || message.id === undefined) return;
+      const before = growing.get(message.id);
+      if (before === undefined) emit("messages/metadata", { [message.id]: { metadata } });
+      const sofar = before === undefined ? message : before.concat(message);
+      growing.set(message.id, sofar);
+      emit("messages/partial", [sofar]);
+    },
+    state(values) {
+      if (typeof values !== "object" || values === null || !("messages" in values)) return;
+      const list = Array.isArray(values.messages) ? (values.messages as unknown[]) : [values.messages];
+      const fresh: BaseMessage[] = [];
+      for (const message of list) {
+        if (!isMessage(message) || message.id === undefined || complete.has(message.id)) continue;
+        complete.add(message.id);
+        growing.delete(message.id);
+        fresh.push(message);
+      }
+      if (fresh.length > 0) emit("messages/complete", fresh);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 // Take back: what an attempt leaves behind that ends without a pause or a result. Writes that no checkpoint has taken go
-// (drop-writes.ts), and the answers that were not used are asked for again.
+// (run-checkpointer.ts), and the answers that were not used are asked for again.
 // Invariants:
 //   - An attempt that another one continues takes nothing back.
 //   - A state that refuses the results of the newest step would refuse every read: those results go, with the answers

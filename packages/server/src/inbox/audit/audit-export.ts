@@ -15,20 +15,8 @@ export interface ExportForm {
 
 const PAGE_ENTRIES = 200;
 
-const COLUMNS = [
-  "seq",
-  "at",
-  "action",
-  "by",
-  "via",
-  "address",
-  "user_agent",
-  "thread_id",
-  "interrupt_id",
-  "run_id",
-  "value",
-  "entry_kind",
-] as const;
+/** The head of the CSV. */
+const COLUMNS = `seq at action by via address user_agent thread_id interrupt_id run_id value entry_kind`.split(/\s+/);
 
 /** The trail of a thread. */
 export async function* exportTrail(

@@ -38,31 +38,9 @@ export async function* exportAudit(
   } while (after !== null);
 }
 
-const COLUMNS = [
-  "at",
-  "action",
-  "by",
-  "via",
-  "title",
-  "answer",
-  "decision",
-  "tool",
-  "asked_at",
-  "kind",
-  "graph_id",
-  "assistant_id",
-  "node",
-  "thread_id",
-  "seq",
-  "interrupt_id",
-  "run_id",
-  "run_status",
-  "run_ended_by",
-  "address",
-  "user_agent",
-  "value",
-  "entry_kind",
-] as const;
+/** The head of the CSV. */
+const COLUMNS = `at action by via title answer decision tool asked_at kind graph_id assistant_id node thread_id seq
+  interrupt_id run_id run_status run_ended_by address user_agent value entry_kind`.split(/\s+/);
 
 /** Entries with their items and the ends of their runs. */
 export async function foundObjects(rows: readonly FoundAudit[], sight: Sight): Promise<readonly JsonObject[]> {

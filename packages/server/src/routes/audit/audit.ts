@@ -4,18 +4,20 @@ import { getAudit } from "@holdpoint/api/inbox.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exportTrail, type AuditFormat } from "../../inbox/audit/audit-export.ts";
 import { readAudit } from "../../inbox/audit/audit-trail.ts";
-import { exportAudit, foundObjects, searchAudit } from "../../inbox/audit/search-audit.ts";
+import { type AuditSearch, exportAudit, foundObjects, searchAudit } from "../../inbox/audit/search-audit.ts";
 import { verifyAudit, type AuditFault, type AuditReport } from "../../inbox/audit/verify-audit.ts";
 import type { AgentContext } from "../../context/context.ts";
-import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Ask } from "../../auth/authorize.ts";
 import { createSight } from "../../auth/sight.ts";
-import { readEntryKind } from "../../model/audit-actions.ts";
+import { ACTS, DECISIONS, type EntryKind, isActTrail, readEntryKind } from "../../model/audit-actions.ts";
 import { buildAct } from "../../model/audit/build-act.ts";
-import type { Caller } from "../../model/model.ts";
+import type { Caller, Scope } from "../../model/model.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
-import { type AuditKind, type SearchQuery, toAuditSearch, encodeCursor } from "./audit-query.ts";
+import { isUuid } from "@holdpoint/base/ids.ts";
+import { queryWords } from "@holdpoint/api/text/search-words.ts";
+import type { AuditPlace } from "../../ports/ports.ts";
 
 export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
@@ -88,4 +90,54 @@ function reportObject({ entries, deleted, erased, heads, faults, faultCount }: A
 
 function faultObject({ fault, chain, position, last, threadId, seq }: AuditFault): object {
   return { fault, chain, position, last_position: last, thread_id: threadId, seq };
+}
+
+type AuditKind = EntryKind | "all";
+
+type SearchQuery = NonNullable<(typeof contract.searchAudit)["query"]["_output"]>;
+
+/** The parameters of a search of the audit trail → the query of the storage. @throws {ApiError} `invalid_request` */
+function toAuditSearch(query: SearchQuery, scope: Scope, kind: AuditKind): AuditSearch {
+  return {
+    scope,
+    threadId: query.thread_id ?? null,
+    graphId: query.graph_id ?? null,
+    assistantId: query.assistant_id ?? null,
+    actions: chooseActions(query.action ?? null, kind),
+    by: query.by ?? null,
+    via: query.via ?? null,
+    since: query.since ?? null,
+    until: query.until ?? null,
+    search: queryWords(query.q),
+    after: query.cursor === undefined ? null : decodePlace(query.cursor),
+    limit: query.limit,
+  };
+}
+
+/** Those of the kind; of a caller who names other ones only, none. */
+function chooseActions(named: readonly string[] | null, kind: AuditKind): readonly string[] {
+  if (kind === "all") return named ?? [];
+  if (named === null) return kind === "act" ? ACTS : DECISIONS;
+  const left = named.filter((action) => readEntryKind(action) === kind);
+  return left.length === 0 ? ["none"] : left;
+}
+
+function encodeCursor({ at, threadId, seq }: AuditPlace): string {
+  return Buffer.from(JSON.stringify([at, threadId, seq])).toString("base64url");
+}
+
+function decodePlace(cursor: string): AuditPlace {
+  try {
+    const [at, threadId, seq] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as readonly Json[];
+    if (
+      typeof at === "number" &&
+      typeof threadId === "string" &&
+      typeof seq === "number" &&
+      (isActTrail(threadId) || isUuid(threadId))
+    )
+      return { at, threadId, seq };
+  } catch {
+    // rejected below
+  }
+  throw new ApiError("invalid_request", "cursor is not from an earlier reply of this call.");
 }

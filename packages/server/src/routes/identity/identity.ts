@@ -4,12 +4,14 @@ import type { OwnConsole } from "@holdpoint/api/identity.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import { parseRoleLimits } from "../../auth/role-limits.ts";
-import { removePerson } from "../../auth/people.ts";
 import { createKey, revokeKey } from "../../auth/stored-keys.ts";
 import { erasePerson } from "../../threads/erase-person.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller, Person, RoleLimits, StoredKey } from "../../model/model.ts";
 import { NO_CONTENT, type AgentRoute, id, json, route } from "../route.ts";
+import type { Clock } from "@holdpoint/base/clock.ts";
+import { buildAct } from "../../model/audit/build-act.ts";
+import type { Storage } from "../../ports/ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -126,4 +128,19 @@ function keyObject({ keyId, name, role, limits, createdBy, createdAt, expiresAt,
 function personObject({ name, displayName, email, groups, createdAt, seenAt }: Person): object {
   const times = { created_at: formatTime(createdAt), last_seen_at: formatTime(seenAt) };
   return { name, display_name: displayName, email, groups, ...times };
+}
+
+// Removal from the directory.
+
+/** @throws {ApiError} `person_not_found` */
+async function removePerson(
+  { storage, clock }: { readonly storage: Storage; readonly clock: Clock },
+  caller: Caller,
+  name: string,
+): Promise<void> {
+  await storage.transaction(async (tx) => {
+    if (!(await tx.deletePerson(name)))
+      throw new ApiError("person_not_found", `No person with the name ${name} has signed in.`);
+    await tx.audit([buildAct(caller, { action: "person_removed", at: clock.now(), subject: name })]);
+  });
 }

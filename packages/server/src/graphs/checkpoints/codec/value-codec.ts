@@ -2,7 +2,6 @@
 // The pieces:
 //   encode-tree.ts    live values → tagged JSON, and the error for values without a stored form
 //   decode-tree.ts    tagged JSON → live values
-//   client-json.ts      live values → the JSON of replies and events
 //   message-codec.ts  LangChain's message classes ↔ flat records
 //   plain-values.ts   the check for values that JSON alone keeps
 //   value-codec.ts    the codec over them
@@ -17,9 +16,8 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Library } from "../../langgraph/library.ts";
 import { decodeTree } from "./decode-tree.ts";
 import { type CodecClasses, encodeTree } from "./encode-tree.ts";
-import { createMessageCodec } from "./message-codec.ts";
-import { isPlain } from "./plain-values.ts";
-import { clientJson } from "./client-json.ts";
+import { type MessageCodec, createMessageCodec } from "./message-codec.ts";
+import { base64, fromEntries, hasJsonForm, isPlain } from "./plain-values.ts";
 
 export interface Codec {
   /** @throws {NotSerialisableError} value-codec.3. `at` begins the path in the message. */
@@ -49,4 +47,45 @@ export function createCodec(library: Library): Codec {
 function encode(classes: CodecClasses, value: unknown, at: readonly string[]): Encoded {
   if (isPlain(value)) return JSON.stringify(value);
   return JSON.stringify(encodeTree({ classes, path: [...at], ancestors: new Set() }, value));
+}
+
+/**
+ * A live value → the JSON that clients see. A value without a JSON form is left out of an object and null in a list; so
+ * is a cycle.
+ */
+function clientJson(messages: MessageCodec, value: unknown, ancestors: Set<object>): Json | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value !== "object") return undefined;
+  if (ancestors.has(value)) return null;
+  ancestors.add(value);
+  const result = clientObject(messages, value, ancestors);
+  ancestors.delete(value);
+  return result;
+}
+
+function clientObject(messages: MessageCodec, value: object, ancestors: Set<object>): Json | undefined {
+  if (Array.isArray(value) || value instanceof Map || value instanceof Set) {
+    return Array.from(value as Iterable<unknown>, (item) => clientJson(messages, item, ancestors) ?? null);
+  }
+  if (messages.isMessage(value)) return clientMembers(messages, messages.toClientJson(value), ancestors);
+  if (ArrayBuffer.isView(value)) return base64(value);
+  if (value instanceof Error) return clientMembers(messages, errorMembers(value), ancestors);
+  if (value instanceof RegExp) return String(value);
+  if (hasJsonForm(value)) return clientJson(messages, value.toJSON(), ancestors);
+  return clientMembers(messages, value, ancestors);
+}
+
+function errorMembers({ name, message, code }: Error & { readonly code?: unknown }): object {
+  return { name, message, code: typeof code === "string" || typeof code === "number" ? code : undefined };
+}
+
+function clientMembers(messages: MessageCodec, object: object, ancestors: Set<object>): Json {
+  const entries: (readonly [string, Json])[] = [];
+  for (const [key, member] of Object.entries(object)) {
+    const shown = clientJson(messages, member, ancestors);
+    if (shown !== undefined) entries.push([key, shown]);
+  }
+  return fromEntries(entries);
 }

@@ -11,7 +11,6 @@ import { type Json, type JsonObject, isJsonObject } from "@holdpoint/base/json/j
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import { type GraphEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
 import { type Chunk, isPause } from "../../langgraph/stream-chunk.ts";
-import { createStateLines } from "./state-lines.ts";
 import { createTaskCauses } from "./task-causes.ts";
 import { type ToolChunk, bounded, toolEvent } from "./tool-events.ts";
 
@@ -207,5 +206,44 @@ function createCallIds(): {
         ...(messageId === undefined ? {} : { message_id: messageId }),
       };
     },
+  };
+}
+
+// State lines: the checkpoints and states of subgraphs → lines of the thread protocol, in pairs.
+// Invariant state-lines.1: a state is bounded. A longer one is left out, with the checkpoint before it: clients replace
+// their state by what comes, so a part of one would be wrong.
+
+/** Longest state, in UTF-16 units of its event. */
+const STATE_UNITS_MAX = 1024 * 1024;
+
+export interface StateLines {
+  /** @param line waits for its state, which the library sends next */
+  checkpoint(line: JsonObject): void;
+  state(line: JsonObject): void;
+  /** Call before anything else is sent. */
+  readonly flush: () => void;
+}
+
+export function createStateLines(emit: (event: RunEvent) => void): StateLines {
+  let waiting: JsonObject | null = null;
+  const flush = (): void => {
+    if (waiting !== null) emit({ name: `${PROTOCOL_PREFIX}checkpoints`, data: JSON.stringify(waiting) });
+    waiting = null;
+  };
+  return {
+    checkpoint(line) {
+      flush();
+      waiting = line;
+    },
+    state(line) {
+      const data = JSON.stringify(line);
+      if (data.length > STATE_UNITS_MAX) {
+        waiting = null; // state-lines.1
+        return;
+      }
+      flush();
+      emit({ name: `${PROTOCOL_PREFIX}values`, data });
+    },
+    flush,
   };
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../../../ports/ports.ts";
-import { createStateLines, type StateLines } from "./state-lines.ts";
+import { type StateLines, createStateLines } from "./protocol-events.ts";
 
 const short = { data: { text: "short" } };
 const long = { data: { text: "x".repeat(1024 * 1024) } };

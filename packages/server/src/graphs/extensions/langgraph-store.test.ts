@@ -1,7 +1,7 @@
 // Tests of plain JSON: values with a JSON form, and errors instead of silent loss (plain-json.1, plain-json.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toPlainJson } from "./plain-json.ts";
+import { toPlainJson } from "./langgraph-store.ts";
 
 const cycle: Record<string, unknown> = {};
 cycle["self"] = cycle;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConfigError, readConfig } from "./config.ts";
-import { databaseUri } from "./database-setting.ts";
+import { databaseUri } from "./shared-settings.ts";
 
 const table = { uri: databaseUri("DATABASE_URI", ["DATABASE_URL"], "The database.") };
 const read = (value: string) => readConfig({ DATABASE_URL: value }, table, () => "").uri;
