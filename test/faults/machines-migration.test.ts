@@ -7,8 +7,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "pg";
-import { migrateDatabase } from "@holdpoint/server/storage/postgres/schema/migrate.ts";
-import { MIGRATIONS } from "@holdpoint/server/storage/postgres/schema/migrations.ts";
+import { MIGRATIONS, migrateDatabase } from "../../packages/server/src/storage/postgres/schema/migrate.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { each, FULL, identity, only, resumeBody, until, type Question } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
@@ -61,7 +60,7 @@ async function continueAll({ bench }: Pick<Fleet, "bench">, threads: readonly Pa
   });
 }
 
-/** Changes that migrations.ts allows a later version, on the tables that every run writes to. */
+/** Changes that migrate.ts allows a later version, on the tables that every run writes to. */
 const NEXT = `
   ALTER TABLE holdpoint.threads ADD COLUMN mood TEXT;
   ALTER TABLE holdpoint.runs ADD COLUMN mood TEXT, ADD COLUMN weight INTEGER NOT NULL DEFAULT 0;

@@ -2,7 +2,7 @@
 // writes its whole row to the write-ahead log, and a page has 1 KB.
 import type { RunRequest } from "../../model/model.ts";
 
-const DEFAULTS: Required<Pick<RunRequest, DefaultedMember>> = {
+const DEFAULTS = {
   command: null,
   config: {},
   context: null,
@@ -13,19 +13,7 @@ const DEFAULTS: Required<Pick<RunRequest, DefaultedMember>> = {
   goesFirst: false,
   user: null,
   permissions: [],
-};
-
-type DefaultedMember =
-  | "command"
-  | "config"
-  | "context"
-  | "interruptBefore"
-  | "interruptAfter"
-  | "durability"
-  | "checkpointId"
-  | "goesFirst"
-  | "user"
-  | "permissions";
+} as const satisfies Partial<RunRequest>;
 
 /** The members that differ from their default. The result stands for a whole request until it is read. */
 export function shortRequest(request: RunRequest): RunRequest {
@@ -40,7 +28,7 @@ export function wholeRequest(stored: Partial<RunRequest>): RunRequest {
 
 function isDefault(name: string, value: unknown): boolean {
   if (!(name in DEFAULTS)) return value === undefined;
-  const standard = DEFAULTS[name as DefaultedMember];
+  const standard = DEFAULTS[name as keyof typeof DEFAULTS];
   if (standard === null || typeof standard !== "object") return value === standard;
   return value !== null && typeof value === "object" && Object.keys(value).length === 0;
 }

@@ -1,5 +1,9 @@
-// Thread copy: the rows of a thread that its copy gets, in every database.
+// Rows of a thread: those that go with it, and those that its copy gets, in every database.
 import type { Sealing } from "./sealing.ts";
+
+/** They go with the thread. Its audit trail and its documents have their own ways. */
+export const TABLES_OF_A_THREAD = `runs run_webhooks interrupts checkpoints heads writes blobs crons thread_metadata
+  inbox_metadata events`.split(/\s+/);
 
 /** Rows of a thread that a copy of it has: their columns beside thread_id. The audit trail is not copied: a copy starts its own. */
 export const COPIED_COLUMNS = [

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import * as fc from "fast-check";
 import { openDatabase, type Database } from "./client/database.ts";
-import { MIGRATIONS } from "./schema/migrations.ts";
-import { createEventSeqs, type EventSeqs } from "./tables/event-seqs.ts";
+import { MIGRATIONS } from "./schema/migrate.ts";
+import { type EventSeqs, createEventSeqs } from "./tables/events.ts";
 
 type Step = { readonly does: "append" | "undo"; readonly rows: number } | { readonly does: "restart" | "raise" };
 

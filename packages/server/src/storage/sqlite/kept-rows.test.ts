@@ -17,7 +17,7 @@ import { openDatabase } from "./client/database.ts";
 import { createSqliteStorage, type SqliteStorage } from "./storage.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
-import { defineMetadataFilter } from "./tables/metadata-filter.ts";
+import { defineMetadataFilter } from "./tables/verbs.ts";
 import { createPendingRuns } from "./tables/pending-runs.ts";
 import { runVerbs } from "./tables/runs.ts";
 import { threadVerbs } from "./tables/threads.ts";

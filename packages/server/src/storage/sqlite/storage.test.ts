@@ -11,9 +11,8 @@ import { assistantRecord } from "../../model/testkit.ts";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { storageContract } from "../contract/storage.contract.ts";
-import { FolderInUseError } from "./client/folder-lock.ts";
+import { FolderInUseError, type SqliteStorage, createSqliteStorage } from "./storage.ts";
 import { compareVersions, NewerDatabaseError } from "../shared/schema-version.ts";
-import { createSqliteStorage, type SqliteStorage } from "./storage.ts";
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
 const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };

@@ -7,12 +7,15 @@
 //   dump.ts      rows out and in, for moves between adapters
 //   backup.ts    a copy of the file in use by a server
 //   storage.ts   opens, migrates and closes the storage
-import { closeSync, openSync } from "node:fs";
+// Invariants:
+//   folder-lock.1. The lock is that of a file (file-lock.ts): kill -9 frees it, and a stale file does not hold it.
+//   folder-lock.2. A rejected process learns the name of the owner.
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Storage, Tx } from "../../ports/ports.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
 import type { EncryptionKey } from "@holdpoint/base/keyring.ts";
-import type { FileLock } from "@holdpoint/base/files/file-lock.ts";
+import { type FileLock, lockFile } from "@holdpoint/base/files/file-lock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { guardFiles, type FileGuard } from "@holdpoint/base/files/file-guard.ts";
@@ -28,9 +31,7 @@ import { createColdSql } from "./client/cold-sql.ts";
 import { openDatabase, type Database } from "./client/database.ts";
 import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
 import { createLogCheckpoints, type LogCheckpoints } from "./client/log-checkpoints.ts";
-import { lockFolder } from "./client/folder-lock.ts";
 import { findOpenFolder, openingFailure } from "./client/storage-faults.ts";
-import { createRefusedWrites } from "./client/refused-writes.ts";
 import { createVerbs } from "./tables/verbs.ts";
 import { mergeWords } from "./tables/search/search.ts";
 import { createReader, type Reader } from "./reader/reader.ts";
@@ -174,4 +175,63 @@ function openFolder(folder: string): void {
     const reason = `cannot use ${folder}: ${describeError(error).message}`;
     throw new ConfigError([{ name: "HOLDPOINT_DATA_DIR", reason }]);
   }
+}
+
+/** One process per data folder. */
+export class FolderInUseError extends Error {
+  constructor(folder: string, owner: string) {
+    super(
+      `the data folder ${folder} is in use by ${owner}: stop it first, or set HOLDPOINT_DATA_DIR to another folder`,
+    );
+    this.name = "FolderInUseError";
+  }
+}
+
+/** @param self the name of this process for the next one, e.g. `process 4711 (holdpoint serve)` */
+function lockFolder(folder: string, self: string): FileLock {
+  const ownerFile = join(folder, "owner.txt");
+  const lock = lockFile(join(folder, "lock.db")); // folder-lock.1
+  if (lock === null) throw new FolderInUseError(folder, readOwner(ownerFile)); // folder-lock.2
+  writeFileSync(ownerFile, self, { mode: 0o600 });
+  return lock;
+}
+
+function readOwner(path: string): string {
+  try {
+    return readFileSync(path, "utf8").slice(0, 200) || "another process";
+  } catch {
+    return "another process";
+  }
+}
+
+// Refused writes: whether the disk takes writes again after it refused one. A full disk may still take the few bytes of
+// a test write, so that a probe alone says too little.
+// Invariant refused-writes.1: from the first refused write on, the storage counts as not writable until a large write was
+// committed.
+
+interface RefusedWrites {
+  readonly refused: () => void;
+  /** A commit with writes is on disk. */
+  readonly committed: () => void;
+  /** In a transaction: writes much, if a write was refused. @throws {Error} of SQLite, while the disk is full */
+  readonly probe: () => void;
+}
+
+/** More than most commits write. */
+const PROBE_BYTES = 512 * 1024;
+
+export function createRefusedWrites(db: Database): RefusedWrites {
+  let state: "fine" | "refused" | "probing" = "fine";
+  return {
+    refused: () => (state = "refused"),
+    committed() {
+      if (state === "probing") state = "fine";
+    },
+    probe() {
+      if (state === "fine") return;
+      state = "probing";
+      db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', hex(randomblob(?)))", PROBE_BYTES / 2);
+      db.run("DELETE FROM meta WHERE key = 'probe'");
+    },
+  };
 }

@@ -5,8 +5,7 @@ import { test, type TestContext } from "node:test";
 import { Client } from "pg";
 import { newDatabase } from "../../../../../../test/harness/postgres/databases.ts";
 import { NewerDatabaseError } from "../../shared/schema-version.ts";
-import { migrateDatabase } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { MIGRATIONS, migrateDatabase } from "./migrate.ts";
 
 const NOW = { holdpoint: "1.0.0", library: "1.7.3" };
 const LATER = { holdpoint: "9.8.7", library: "1.7.4" };

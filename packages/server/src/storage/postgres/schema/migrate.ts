@@ -6,13 +6,23 @@
 //   - Servers of the previous version work during a migration. A step that waits for a table blocks all later
 //     statements on it, so the step gives up its wait and retries after a pause.
 //   migrate.5. Without missing steps it creates nothing, so a server's role needs only rights to read and write rows.
+//   postgres/migrations.1. A step keeps everything the previous version needs, because its servers run during a
+//        rollout. It may add tables, indexes, and columns that are nullable or have a constant default, and replace a
+//        function by one with the same signature and meaning. It removes and renames nothing, adds no constraint, and
+//        gives no column a value unknown to the previous version: that belongs in the next release. For the same reason
+//        every statement names its columns. The locks of a step last until the last step ends, and calls wait at most
+//        15 seconds. So a step that reads or writes a whole table must be quick with a million rows.
+//   - Keys compare byte by byte, whatever the database's collation.
+//   - Times are milliseconds; JSON is text as received, NUL and lone surrogates included (text-encoding.ts).
 import type { ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import type { DatabaseAddress } from "../client/address.ts";
 import { createDirectClient } from "../client/database-client.ts";
 import { isLockTimeout, formatReason } from "../client/errors.ts";
 import { refuseTransactionPooler } from "../client/pooler.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { createColdTables } from "../../cold/cold-tables.ts";
+import { INBOX_TABLES } from "./inbox-tables.ts";
+import { THREAD_TABLES } from "./thread-tables.ts";
 
 /** Any number unused elsewhere in the database. */
 const MIGRATION_LOCK = 0x686f6c64;
@@ -120,3 +130,31 @@ export async function migrateDatabase(
     await client.end();
   }
 }
+
+// The schema, step by step. Steps are append-only.
+
+// What processes know of each other. Each row changes often: the room in its page keeps the change there.
+
+const PROCESS_TABLES = `
+  -- A run's worker has a row for as long as it has the run.
+  CREATE TABLE holdpoint.workers (
+    worker_id TEXT COLLATE "C" PRIMARY KEY, beat_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+  ) WITH (fillfactor = 50);
+  -- The last writing transaction of each connection (commit-outcome.ts).
+  CREATE TABLE holdpoint.commits (
+    connection TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now()
+  ) WITH (fillfactor = 50);
+`;
+
+const COLD_TABLES = createColdTables({
+  schema: "holdpoint.",
+  key: 'TEXT COLLATE "C"',
+  long: "BIGINT",
+  flag: "BOOLEAN",
+  bytes: "BYTEA",
+  numbered: "BIGINT GENERATED ALWAYS AS IDENTITY",
+  byKey: "",
+  more: "CREATE INDEX store_order_item ON holdpoint.store_order (item_id);",
+});
+
+export const MIGRATIONS: readonly string[] = [PROCESS_TABLES + THREAD_TABLES + INBOX_TABLES + COLD_TABLES];

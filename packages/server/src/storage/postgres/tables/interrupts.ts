@@ -39,17 +39,15 @@ function threadVerbs(
     const row = await db.get(`SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts WHERE ${where}`, ...parameters);
     return row === null ? null : readInterrupt(db, row);
   };
+  const list = async (where: string, ...parameters: Parameter[]): Promise<readonly Interrupt[]> => {
+    const sql = `SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts WHERE ${where}
+      ORDER BY created_at, position, interrupt_id`;
+    return (await db.all(sql, ...parameters)).map((row) => readInterrupt(db, row));
+  };
   return {
-    async interrupts(threadId, state) {
+    interrupts(threadId, state) {
       db.hold(threadKey(threadId));
-      const rows = await db.all(
-        `SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts
-         WHERE thread_id = $1 AND ($2::text IS NULL OR state = $2) AND kind <> 'breakpoint'
-         ORDER BY created_at, position, interrupt_id`,
-        threadId,
-        state,
-      );
-      return rows.map((row) => readInterrupt(db, row));
+      return list("thread_id = $1 AND ($2::text IS NULL OR state = $2) AND kind <> 'breakpoint'", threadId, state);
     },
     interrupt(threadId, interruptId) {
       db.hold(threadKey(threadId));
@@ -59,14 +57,9 @@ function threadVerbs(
       db.hold(threadKey(threadId));
       return one("thread_id = $1 AND kind = 'breakpoint' AND state = 'open'", threadId);
     },
-    async breakpoints(threadId) {
+    breakpoints(threadId) {
       db.hold(threadKey(threadId));
-      const rows = await db.all(
-        `SELECT ${INTERRUPTS.columns} FROM holdpoint.interrupts
-         WHERE thread_id = $1 AND kind = 'breakpoint' ORDER BY created_at, position, interrupt_id`,
-        threadId,
-      );
-      return rows.map((row) => readInterrupt(db, row));
+      return list("thread_id = $1 AND kind = 'breakpoint'", threadId);
     },
     putInterrupts(interrupts) {
       for (const { threadId } of interrupts) db.hold(threadKey(threadId));
@@ -83,39 +76,28 @@ function threadVerbs(
 type DueVerbs = "dueInterrupts" | "nextDeadline" | "dueEscalations" | "nextEscalation";
 
 function dueVerbs(db: Sql): Pick<InterruptTx, DueVerbs> {
+  const listDue = async ([column, where]: Due, at: number, limit: number): Promise<readonly Interrupt[]> => {
+    const sql = `SELECT ${INTERRUPTS.chooseColumns("i")} ${where} AND i.${column} <= $1 ORDER BY i.${column} LIMIT $2`;
+    return readOpening(await db.all(sql, at, limit), (row) => readInterrupt(db, row));
+  };
+  const findNext = async ([column, where]: Due): Promise<number | null> => {
+    const row = await db.get(`SELECT i.${column} AS at ${where} ORDER BY i.${column} LIMIT 1`);
+    return row === null ? null : Number(row["at"]);
+  };
   return {
-    async dueInterrupts(at, limit) {
-      const rows = await db.all(
-        `SELECT ${INTERRUPTS.chooseColumns("i")} ${DUE} AND i.expires_at <= $1 ORDER BY i.expires_at LIMIT $2`,
-        at,
-        limit,
-      );
-      return readOpening(rows, (row) => readInterrupt(db, row));
-    },
-    async nextDeadline() {
-      const row = await db.get(`SELECT i.expires_at ${DUE} ORDER BY i.expires_at LIMIT 1`);
-      return row === null ? null : Number(row["expires_at"]);
-    },
-    async dueEscalations(at, limit) {
-      const rows = await db.all(
-        `SELECT ${INTERRUPTS.chooseColumns("i")} ${ESCALATING} AND i.escalates_at <= $1 ORDER BY i.escalates_at LIMIT $2`,
-        at,
-        limit,
-      );
-      return readOpening(rows, (row) => readInterrupt(db, row));
-    },
-    async nextEscalation() {
-      const row = await db.get(`SELECT i.escalates_at ${ESCALATING} ORDER BY i.escalates_at LIMIT 1`);
-      return row === null ? null : Number(row["escalates_at"]);
-    },
+    dueInterrupts: (at, limit) => listDue(EXPIRING, at, limit),
+    nextDeadline: () => findNext(EXPIRING),
+    dueEscalations: (at, limit) => listDue(ESCALATING, at, limit),
+    nextEscalation: () => findNext(ESCALATING),
   };
 }
 
-const ESCALATING = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
-  WHERE i.state = 'open' AND i.escalates_at IS NOT NULL AND t.status = 'interrupted'`;
+type Due = readonly [column: "expires_at" | "escalates_at", where: string];
 
-const DUE = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
-  WHERE i.state = 'open' AND i.on_expiry IS NOT NULL AND t.status = 'interrupted'`;
+const PAUSED = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
+  WHERE i.state = 'open' AND t.status = 'interrupted'`;
+const EXPIRING: Due = ["expires_at", `${PAUSED} AND i.on_expiry IS NOT NULL`];
+const ESCALATING: Due = ["escalates_at", `${PAUSED} AND i.escalates_at IS NOT NULL`];
 
 function writeInterrupt(interrupt: Interrupt): InterruptRow {
   const claim: Assignment | null = interrupt.claim;

@@ -6,6 +6,7 @@ import type { Thread } from "../../../model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { readOpening } from "../../shared/sealing.ts";
+import { TABLES_OF_A_THREAD } from "../../shared/thread-copy.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import { deleteAudit } from "./audit.ts";
@@ -19,21 +20,6 @@ import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";
 
 const THREADS = table<Thread>("threads", { ...THREAD_COLUMNS, metadata: ["metadata", "searched"] });
-
-const TABLES_OF_A_THREAD = [
-  "runs",
-  "run_webhooks",
-  "interrupts",
-  "search_documents",
-  "checkpoints",
-  "heads",
-  "writes",
-  "blobs",
-  "thread_metadata",
-  "inbox_metadata",
-  "events",
-  "crons",
-];
 
 export async function readThread(db: Sql, threadId: string): Promise<Thread | null> {
   db.hold(threadKey(threadId));
@@ -110,7 +96,8 @@ async function deleteThread(db: Sql, threadId: string): Promise<boolean> {
   // The key itself stays valid.
   db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
   deleteAudit(db, threadId);
-  for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId);
+  for (const name of [...TABLES_OF_A_THREAD, "search_documents"])
+    db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId);
   return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
 }
 

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { SILENT } from "../../../../../../test/harness/storage/sqlite-storage.ts";
 import { openDatabase } from "./database.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { createRefusedWrites } from "./refused-writes.ts";
+import { createRefusedWrites } from "../storage.ts";
 
 test("after a refused write, small ones do not count: only one that is large ends it (refused-writes.1)", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-full-"));

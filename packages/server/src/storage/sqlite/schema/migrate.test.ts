@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openDatabase, type Database } from "../client/database.ts";
 import { NewerDatabaseError } from "../../shared/schema-version.ts";
-import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
 
 const NOW = { holdpoint: "1.0.0", library: "1.7.3" };
 const LATER = { holdpoint: "9.8.7", library: "1.7.4" };

@@ -4,7 +4,9 @@
 //   sqlite/migrate.2. A file of a newer schema, or of a newer LangGraph, stays untouched.
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import type { Database } from "../client/database.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { createColdTables } from "../../cold/cold-tables.ts";
+import { INBOX_TABLES } from "./inbox-tables.ts";
+import { THREAD_TABLES } from "./thread-tables.ts";
 
 /**
  * @param steps of this version; a test passes those of a later one
@@ -34,3 +36,18 @@ export function migrate(db: Database, versions: Versions, steps: readonly string
     throw error;
   }
 }
+
+// The schema, step by step. Steps are append-only.
+
+const COLD_TABLES = createColdTables({
+  schema: "",
+  key: "TEXT",
+  long: "INTEGER",
+  flag: "INTEGER",
+  bytes: "BLOB",
+  numbered: "INTEGER",
+  byKey: "WITHOUT ROWID",
+  more: "CREATE INDEX crons_created ON crons (created_at, cron_id);",
+});
+
+export const MIGRATIONS: readonly string[] = [THREAD_TABLES + INBOX_TABLES + COLD_TABLES];

@@ -7,6 +7,7 @@
 //     (pending-runs.ts).
 //   - A pending run that does not open, or whose thread does not, fails when its turn comes, and a running one at
 //     recovery: it holds no other.
+import type { SQLInputValue } from "node:sqlite";
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
 import type { ClaimedRow, QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
@@ -54,6 +55,7 @@ const INPUT_BYTES = `CASE WHEN input LIKE '#%'
 
 interface RunReader {
   readonly read: (row: Row) => Run;
+  readonly list: (where: string, ...parameters: SQLInputValue[]) => readonly Run[];
   /** The row of a run; kept afterwards. */
   readonly row: (runId: string) => KeptRow | null;
 }
@@ -78,12 +80,14 @@ function createReader(db: Database): RunReader {
     if (found !== null) db.kept.runs.set(runId, found);
     return found;
   };
-  return { read, row };
+  const list = (where: string, ...parameters: SQLInputValue[]): readonly Run[] =>
+    readOpening(db.all(`SELECT ${RUNS.columns} FROM runs WHERE ${where}`, ...parameters), read);
+  return { read, list, row };
 }
 
 function readVerbs(
   db: Database,
-  { read, row }: RunReader,
+  { read, list, row }: RunReader,
 ): Pick<RunTx, "threadOfRun" | "run" | "runs" | "activeRuns" | "runsOfAssistant" | "allActiveRuns" | "newestRunId"> {
   return {
     threadOfRun(runId) {
@@ -107,34 +111,26 @@ function readVerbs(
       );
       return rows.map(readHead);
     },
-    activeRuns(threadId) {
-      const rows = db.all(
-        `SELECT ${RUNS.columns} FROM runs WHERE thread_id = ? AND status IN ('pending', 'running')
+    activeRuns: (threadId) =>
+      list(
+        `thread_id = ? AND status IN ('pending', 'running')
          ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
         threadId,
-      );
-      return readOpening(rows, read);
-    },
-    runsOfAssistant(assistantId, which, limit) {
-      const rows = db.all(
-        `SELECT ${RUNS.columns} FROM runs
-         WHERE assistant_id = ? AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
+      ),
+    runsOfAssistant: (assistantId, which, limit) =>
+      list(
+        `assistant_id = ? AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
          ${which === "active" ? "" : `AND NOT EXISTS (${OPEN_ITEM})`} ORDER BY run_id LIMIT ?`,
         assistantId,
         limit,
-      );
-      return readOpening(rows, read);
-    },
-    allActiveRuns({ status, after, limit }) {
-      const rows = db.all(
-        `SELECT ${RUNS.columns} FROM runs WHERE status = '${status}' AND (thread_id, run_id) > (?, ?)
-         ORDER BY thread_id, run_id LIMIT ?`,
+      ),
+    allActiveRuns: ({ status, after, limit }) =>
+      list(
+        `status = '${status}' AND (thread_id, run_id) > (?, ?) ORDER BY thread_id, run_id LIMIT ?`,
         after?.threadId ?? "",
         after?.runId ?? "",
         limit,
-      );
-      return readOpening(rows, read);
-    },
+      ),
     newestRunId() {
       const id = db.get("SELECT max(run_id) AS id FROM runs")?.["id"];
       return typeof id === "string" ? id : null;

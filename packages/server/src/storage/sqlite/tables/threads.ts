@@ -8,6 +8,7 @@ import type { Thread } from "../../../model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { readOpening } from "../../shared/sealing.ts";
+import { TABLES_OF_A_THREAD } from "../../shared/thread-copy.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database, Row } from "../client/database.ts";
@@ -20,22 +21,6 @@ import { isMatch, buildMatch } from "./search/search-match.ts";
 import { deleteDocuments } from "./search/search.ts";
 
 const THREADS = table<Thread>("threads", THREAD_COLUMNS);
-
-const TABLES_OF_A_THREAD = [
-  "runs",
-  "run_webhooks",
-  "interrupts",
-  "audit",
-  "checkpoints",
-  "heads",
-  "writes",
-  "blobs",
-  "crons",
-  "thread_metadata",
-  "inbox_metadata",
-  "events",
-  "threads",
-];
 
 export function readThread(db: Database, threadId: string): Thread | null {
   const row = keptThread(db, threadId);
@@ -92,7 +77,8 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
       keepDigests(db, threadId);
       deleteDocuments(db, threadId);
       // threads comes last
-      for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
+      for (const name of [...TABLES_OF_A_THREAD, "audit", "threads"])
+        existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
       for (const rows of [kept.threads, kept.heads, kept.interrupts, kept.audited]) rows.delete(threadId);
       kept.runs.drop((row) => row["thread_id"] === threadId);
       pending.threadGone(threadId);

@@ -12,7 +12,7 @@ import { runVerbs } from "./runs.ts";
 import { storeVerbs } from "./store.ts";
 import { threadVerbs } from "./threads.ts";
 import { createPendingRuns } from "./pending-runs.ts";
-import { defineMetadataFilter } from "./metadata-filter.ts";
+import { type Json, contains } from "@holdpoint/base/json/json.ts";
 
 export function createVerbs(db: Database): Tx {
   defineMetadataFilter(db);
@@ -28,4 +28,13 @@ export function createVerbs(db: Database): Tx {
     ...storeVerbs(db),
     ...coldVerbs(createColdSql(db)),
   };
+}
+
+// Metadata filter as a SQL function, because SQLite has none for JSON containment.
+
+/** `json_contains(whole, part)`: 1 or 0, by the rules of contains(). */
+export function defineMetadataFilter(db: Database): void {
+  db.defineFunction("json_contains", (whole, part) =>
+    contains(JSON.parse(String(whole)) as Json, JSON.parse(String(part)) as Json) ? 1 : 0,
+  );
 }
