@@ -6,6 +6,8 @@
 //   folders.5. One file defines a rule code.
 //   folders.7. Every source file that an ARCHITECTURE.md names exists, and so does one that a comment names.
 //   folders.9. No two folders import each other. A folder inside a folder counts on its own.
+//   folders.10. A file of less than 40 lines with one importer is part of it, unless KEPT says why not. What loads later,
+//        what an index exports and what another package imports are no such files.
 // The last tests plant violations, so that a check that finds no files cannot pass.
 import assert from "node:assert/strict";
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
@@ -151,6 +153,60 @@ function findMissingNames(sources: Sources, paths: readonly string[]): readonly 
   );
 }
 
+const SMALL_LINES_MAX = 40;
+const FROM = /^(import|export)\b[^;]*?\bfrom "((?:\.{1,2}|@holdpoint)\/[^"]*)"/gm;
+const LATER = /\b(?:import|URL)\s*\(\s*["'`](\.{1,2}\/[^"'`]*|@holdpoint\/[^"'`]*)["'`]/g;
+
+/** folders.10. */
+function findSmall(sources: Sources): string[] {
+  const uses = [...sources].flatMap(([path, text]) => {
+    if (TEST_FILE.test(path)) return [];
+    const found = [...text.matchAll(FROM)].map(([, word, to = ""]) => ({ path, to, isPart: word === "import" }));
+    return [...found, ...[...text.matchAll(LATER)].map(([, to = ""]) => ({ path, to, isPart: false }))].map((use) => ({
+      ...use,
+      to: use.to.startsWith(".")
+        ? posix.join(posix.dirname(path), use.to)
+        : use.to.replace(/^@holdpoint\/(\w+)/, "packages/$1/src"),
+    }));
+  });
+  return [...Map.groupBy(uses, ({ to }) => to)].flatMap(([file, by]) => {
+    const lines =
+      sources
+        .get(file)
+        ?.split("\n")
+        .filter((line) => line.trim() !== "").length ?? SMALL_LINES_MAX;
+    const [importer = ""] = new Set(by.map(({ path }) => path));
+    const isOnly = by.every(({ path, isPart }) => path === importer && isPart);
+    const isOwn = importer.split("/")[1] === file.split("/")[1];
+    return lines < SMALL_LINES_MAX && isOnly && isOwn ? [file.replace("packages/", "")] : [];
+  });
+}
+
+/** Small files that stay, and why. */
+const KEPT: Readonly<Record<string, string>> = {
+  "collector/src/traces/upload-body.ts": "the limits of a body, tested without a store",
+  "collector/src/translate/fields/attachments.ts": "a field of a run has a file",
+  "collector/src/translate/forms/written-lists.ts": "envelopes.ts would have more than 400 lines",
+  "collector/src/translate/messages/haystack.ts": "a search in messages, below the fields",
+  "console/src/answering/model/outcome.ts": "tests import no page",
+  "console/src/browser/press.ts": "another idea than the start of the console",
+  "console/src/json/json-search.ts": "tests import no page",
+  "console/src/pages/threads/query.ts": "tests import no page",
+  "holdpoint/src/cli/client/program-name.ts": "an import of main.ts runs it",
+  "holdpoint/src/main/published.ts": "the release writes it",
+  "server/src/graphs/config/auth-section.ts": "a section of langgraph.json has a file",
+  "server/src/graphs/config/policies-section.ts": "a section of langgraph.json has a file",
+  "server/src/graphs/schemas/subgraph-types.ts": "an import of type-extractor.ts runs it",
+  "server/src/interrupts/current-votes.ts": "accept-run.ts is the list of steps, and would have more than 400 lines",
+  "server/src/interrupts/outdated-votes.ts": "a rule of votes, beside the other",
+  "server/src/protocol/socket/one-copy.ts": "tested without a socket",
+  "server/src/runs/accept/queue-limit.ts": "a rule of acceptance; its importer only composes",
+  "server/src/runs/accept/queue-placement.ts": "accept-run.ts, as above",
+  "server/src/runs/accept/request-only.ts": "accept-run.ts, as above",
+  "server/src/runs/accept/trace-link.ts": "accept-run.ts, as above",
+  "server/src/storage/postgres/tables/copies.ts": "one file a table, in both adapters",
+};
+
 const PACKAGES = readSources("packages");
 const LISTS = readLists();
 
@@ -222,6 +278,10 @@ test("a rule code is defined in one file (folders.5)", () => {
   assert.deepEqual(findSharedRules(all), []);
 });
 
+test("a small file with one importer is part of it, or has a reason (folders.10)", () => {
+  assert.deepEqual(findSmall(PACKAGES).toSorted(), Object.keys(KEPT).toSorted());
+});
+
 const plant = (...files: readonly (readonly [path: string, text: string])[]): Sources => new Map(files);
 const TWO: Lists = { "packages/a/src": ["routes", "model"] };
 
@@ -268,6 +328,14 @@ test("a planted pair of folders that import each other is found, parent and chil
     "src/a ↔ src/a/b: src/a/a.ts → src/a/b/c.ts, src/a/b/e.ts → src/a/d.ts",
   ]);
   assert.deepEqual(findTwoWayFolders(plant(down, ...rest)), []);
+});
+
+test("a planted small file is found, and no part of an index, no file that loads later (folders.10)", () => {
+  const files = ["one", "two", "three", "four"].map((name) => [`packages/a/src/${name}.ts`, "export {};"] as const);
+  const index = 'export * from "./two.ts";\nawait import("./three.ts");\nimport { one } from "./one.ts";';
+  const other = 'import { four } from "@holdpoint/a/four.ts";';
+  const sources = plant(...files, ["packages/a/src/a.ts", index], ["packages/b/src/b.ts", other]);
+  assert.deepEqual(findSmall(sources), ["a/src/one.ts"]);
 });
 
 test("a planted second definition of a rule is found, a citation is not (folders.5)", () => {
