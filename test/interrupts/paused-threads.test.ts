@@ -6,6 +6,8 @@
 //   paused-threads.5. New input, an update and a goto keep the results of finished branches, which do not run again. An
 //        update and a goto keep the questions, their ids and the answers that were used.
 //   paused-threads.6. The stream of a run that waits for a person says so, once, before the events of the run.
+//   paused-threads.7. A run that was queued before the pause waits with it; with `reject`, its own or its assistant's, it
+//        ends with `thread_paused`, and every reader and caller of it is told.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { Client } from "@langchain/langgraph-sdk";
@@ -17,6 +19,7 @@ import { verb } from "../harness/cli.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
+import { openEvents, sendCommand } from "../harness/thread-protocol.ts";
 import {
   followLog,
   newNotes,
@@ -331,6 +334,92 @@ test("a stream that was there before the pause says so as well (paused-threads.6
   assert.equal((await first).event, "waiting");
   await stream.return(undefined);
 });
+
+test(
+  "a queued run that rejects a pause ends when its thread pauses, others wait (paused-threads.7)",
+  PATIENCE,
+  async () => {
+    const rejecting = { graph_id: "slow", metadata: { on_paused: "reject" } };
+    const { assistant_id: careful } = (await call(server, "POST", "/assistants", rejecting)).body as WireAssistant;
+    const thread = await newThread(server, "slow");
+    const notes = newNotes(folder);
+    await thread.begin({ input: { notes: notes.notes } });
+    const update = { command: { update: { log: ["x"] } } };
+    const ends = [
+      { input: {}, on_paused: "reject" },
+      { input: {}, assistant_id: careful },
+      { ...update, on_paused: "reject" },
+      { command: { goto: "__end__" }, assistant_id: careful },
+    ];
+    const waits = [
+      { input: {} },
+      { input: {}, on_paused: "enqueue" },
+      { input: {}, on_paused: "abandon", assistant_id: careful },
+      { input: null, on_paused: "reject" },
+      { input: {}, on_paused: "reject", after_seconds: 3600 },
+    ];
+    const ending = await Promise.all(ends.map((body) => thread.begin(body)));
+    const waiting = await Promise.all(waits.map((body) => thread.begin(body)));
+    const client = new Client({ apiUrl: server.url, apiKey: null });
+    const stream = client.runs.stream(thread.threadId, careful, { input: {} }) as AsyncGenerator<Event>;
+    const streamed = Array.fromAsync(stream);
+    const waited = thread.run({ input: {}, on_paused: "reject" });
+    const page = await openEvents(server, thread.threadId, { channels: ["lifecycle"] });
+    const params = { assistant_id: "slow", input: {}, onPaused: "reject" };
+    const started = await sendCommand(server, thread.threadId, "run.start", params);
+    const joined = ending.map((run) => thread.join(run));
+    await until("all are queued", async () =>
+      (await thread.runs()).length === 1 + ends.length + waits.length + 3 ? true : undefined,
+    );
+    writeFileSync(notes.notes, "");
+    for (const result of await Promise.all([waited, ...joined])) {
+      assert.equal(result.__error__?.error, "thread_paused");
+      assert.match(result.__error__.message, /Answer the question.*thread of its own/);
+    }
+    const events = (await streamed).map(({ event, data }) => [event, (data as { readonly error?: string }).error]);
+    assert.deepEqual(events, [
+      ["metadata", undefined],
+      ["error", "thread_paused"],
+    ]);
+    const last = (await page.until(({ id }) => id.includes(String(started.result["run_id"])))).at(-1);
+    page.close();
+    assert.equal(last?.data["event"], "failed");
+    assert.match(String(last.data["error"]), /^thread_paused: /);
+    const runs = new Map((await thread.runs()).map((run) => [run.run_id, run]));
+    const read = (all: readonly { readonly run_id: string }[]): readonly unknown[] =>
+      all.map(({ run_id: id }) => [runs.get(id)?.status, runs.get(id)?.ended_by]);
+    assert.deepEqual(
+      read(ending),
+      ends.map(() => ["error", "failure"]),
+    );
+    assert.deepEqual(
+      read(waiting),
+      waits.map(() => ["pending", null]),
+    );
+    assert.equal((await thread.open()).length, 1, "its question is open");
+  },
+);
+
+test("the stream of a queued run that is cancelled ends with its error (paused-threads.7)", PATIENCE, async () => {
+  const thread = await newThread(server, "slow");
+  const notes = newNotes(folder);
+  await thread.begin({ input: { notes: notes.notes } });
+  const { run_id: id } = await thread.begin({ input: {} });
+  const client = new Client({ apiUrl: server.url, apiKey: null });
+  const stream = client.runs.joinStream(thread.threadId, id, { streamMode: "values" }) as AsyncGenerator<Event>;
+  const first = nextEvent(stream);
+  writeFileSync(notes.notes, "");
+  assert.equal((await first).event, "waiting");
+  await client.runs.cancel(thread.threadId, id);
+  assert.deepEqual(
+    (await Array.fromAsync(stream)).map(({ event }) => event),
+    ["metadata", "error"],
+  );
+});
+
+interface WireAssistant {
+  readonly assistant_id: string;
+}
 
 interface Event {
   readonly event: string;

@@ -1,15 +1,20 @@
 // Tests of RemoteGraph, unmodified: a graph on the server, used as a local one. sdk.remote-graph.1. invoke and stream
 // return the results of the graph itself, in the same modes and with the same namespaces. sdk.remote-graph.2. It raises
 // interrupts as LangGraph does, and a Command answers them. sdk.remote-graph.3. It reads, edits, lists and forks states
-// as a graph with a checkpointer does.
+// as a graph with a checkpointer does. sdk.remote-graph.4. Of two calls at once on one thread, the second does not wait
+// behind the question of the first without a word: with an assistant whose `on_paused` is `reject` it fails with the
+// reason, also among the nodes of one graph; else it goes on after the answer.
 import { Command, GraphInterrupt, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
-import { removeFolder } from "../harness/server.ts";
+import { removeFolder, temporaryFolder } from "../harness/server.ts";
 import { PATIENCE } from "../harness/patience.ts";
+import { until } from "../harness/threads.ts";
 
 const server = await startServerHere();
 const client = new Client({ apiUrl: server.url, apiKey: null });
@@ -125,6 +130,69 @@ test(
     assert.deepEqual(question?.value, { question: "go on?" });
     const result = (await here.invoke({ messages: [] })) as { readonly __interrupt__?: readonly { value: unknown }[] };
     assert.deepEqual(result.__interrupt__?.[0]?.value, { heard: 0 });
+  },
+);
+
+/** Two calls on a thread that is busy until the gate opens: the first one asks then, the second is behind it. */
+async function callTwice(graphId: string, call: (graph: RemoteGraph, config: object) => readonly Promise<unknown>[]) {
+  const folder = temporaryFolder();
+  const gate = join(folder, "gate");
+  const config = await newConfig();
+  const { thread_id: threadId } = config.configurable;
+  await client.runs.create(threadId, "slow", { input: { gate } });
+  const calls = call(remote(graphId), config);
+  await until("both are queued", async () => ((await client.runs.list(threadId)).length === 3 ? true : undefined));
+  writeFileSync(gate, "");
+  const ends = await Promise.allSettled(calls);
+  removeFolder(folder);
+  return { ends, config };
+}
+
+async function makeCareful(): Promise<string> {
+  const made = await client.assistants.create({ graphId: "echo", metadata: { on_paused: "reject" } });
+  return made.assistant_id;
+}
+
+test("a call behind a question fails at once where on_paused is reject (sdk.remote-graph.4)", PATIENCE, async () => {
+  const careful = await makeCareful();
+  const { ends, config } = await callTwice(careful, (graph, given) => [
+    graph.invoke({}, given),
+    graph.invoke({}, given),
+  ]);
+  const reasons = ends.map((end) => (end.status === "rejected" ? String(end.reason) : "no error"));
+  assert.equal(ends.filter((end) => end.status === "rejected" && end.reason instanceof GraphInterrupt).length, 1);
+  assert.equal(reasons.filter((text) => /thread_paused.*Answer the question/.test(text)).length, 1, reasons.join());
+  await remote(careful).invoke(new Command({ resume: "yes" }), config);
+  assert.equal((await client.threads.get(config.configurable.thread_id)).status, "idle");
+});
+
+test("two nodes that call on one thread end, with the reason (sdk.remote-graph.4)", PATIENCE, async () => {
+  const { ends } = await callTwice(await makeCareful(), (graph, given) => {
+    const node = async (): Promise<object> => (await graph.invoke({}, given)) as object;
+    const both = new StateGraph(MessagesAnnotation).addNode("one", node).addNode("two", node);
+    return [both.addEdge("__start__", "one").addEdge("__start__", "two").compile().invoke({ messages: [] })];
+  });
+  assert.match(String((ends[0] as PromiseRejectedResult).reason), /thread_paused.*Answer the question/);
+});
+
+test(
+  "a call behind a question goes on after the answer without that choice (sdk.remote-graph.4)",
+  PATIENCE,
+  async () => {
+    const answers: Promise<unknown>[] = [];
+    const { ends } = await callTwice("echo", (graph, given) => {
+      const answering = async (work: Promise<unknown>): Promise<unknown> => {
+        const asked = await raised(work);
+        if (answers.length === 0) answers.push(graph.invoke(new Command({ resume: "yes" }), given));
+        return asked;
+      };
+      return [answering(graph.invoke({ payload: "one?" }, given)), answering(graph.invoke({ payload: "two?" }, given))];
+    });
+    await Promise.all(answers);
+    const asked = ends.map((end) =>
+      end.status === "fulfilled" ? (end.value as readonly { value: unknown }[])[0]?.value : end,
+    );
+    assert.deepEqual(asked, ["one?", "two?"]);
   },
 );
 

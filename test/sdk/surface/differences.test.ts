@@ -100,7 +100,7 @@ const DIFFERENCES: readonly Difference[] = [
   {
     subject: "a call of a `RemoteGraph` on a thread where a call beside it has asked",
     reference: "422: the thread is busy",
-    here: "waits for the answer, and its stream says so with an event [`waiting`](../reference/agent-server.md#streams): `thread_paused` in a graph that is served here; in a program of its own the `RemoteGraph` skips the event, so give parallel calls threads of their own",
+    here: 'waits for the answer, and its stream says so with an event [`waiting`](../reference/agent-server.md#streams): `thread_paused` in a graph that is served here; in a program of its own the `RemoteGraph` skips the event, so give parallel calls threads of their own, or their assistant `on_paused: "reject"` in its metadata: then the call ends with `thread_paused`',
     check: async () => {
       const { id } = await paused();
       const body = { assistant_id: "echo", input: {}, on_paused: "enqueue" };

@@ -57,7 +57,7 @@ export async function noteClosed(
 export async function noteEnd(
   tx: Pick<Tx, "appendEvents">,
   { run, pending = [], closed = [] }: Pick<LoggedEnd, "run" | "pending" | "closed">,
-  ports: NotePorts,
+  ports: Omit<NotePorts, "newId">,
 ): Promise<void> {
   const text = JSON.stringify(endMark(run, questionIds(pending), questionIds(closed)));
   await append(tx, run.threadId, ports, { noteId: endNoteId(run.runId), name: NOTE_END, text });
@@ -71,7 +71,7 @@ export function endNoteId(runId: string): string {
 async function append(
   tx: Pick<Tx, "appendEvents">,
   threadId: string,
-  { goneAt, at }: NotePorts,
+  { goneAt, at }: Omit<NotePorts, "newId">,
   { noteId, name, text }: { readonly noteId: string; readonly name: string; readonly text: string },
 ): Promise<void> {
   const row: EventRow = {

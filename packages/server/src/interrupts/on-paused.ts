@@ -9,6 +9,7 @@
 //   - Whoever answers a question with review rules says so: the choice of the assistant makes no input the answer to
 //     one. Its sender may not know of the question.
 //   - A schedule decides nothing: the run of a cron answers no question and continues no breakpoint.
+//   - `reject` holds for a run in the queue too: it ends when its thread pauses (runs/execute/behind-pause.ts).
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
@@ -46,24 +47,28 @@ export interface PausedDecision {
   readonly intent: Intent;
   /** The run waits for the end of the pause. */
   readonly waits: boolean;
+  /** If the thread pauses while the run is in the queue, the run ends. */
+  readonly refusesPause: boolean;
 }
 
 /** @throws {ApiError} `thread_paused`, `answer_ambiguous`, `answer_too_large` */
 export function decideOnPaused(call: PausedCall): PausedDecision {
   const { thread, intent, onPaused, multitaskStrategy, assistant, via } = call;
-  if (thread.status !== "interrupted") return { intent, waits: false };
-  if (via === "cron" && intent.kind === "continue" && thread.pause === "breakpoint")
+  const isPaused = thread.status === "interrupted";
+  if (isPaused && via === "cron" && intent.kind === "continue" && thread.pause === "breakpoint")
     throw paused(call, "and a cron continues no breakpoint");
-  if (intent.kind === "resume" || intent.kind === "continue") return { intent, waits: false };
+  const free = { intent, waits: false, refusesPause: false };
+  if (intent.kind === "resume" || intent.kind === "continue") return free;
   const own = onPaused ?? (multitaskStrategy === "reject" ? "reject" : null);
   const policy = own ?? readOnPaused(assistant) ?? "abandon";
+  if (!isPaused) return { ...free, refusesPause: policy === "reject" };
   switch (policy) {
     case "abandon":
-      return { intent, waits: false };
+      return free;
     case "enqueue":
-      return { intent, waits: true };
+      return { ...free, waits: true };
     case "answer":
-      return { intent: inputAsAnswer(call, own !== null), waits: false };
+      return { ...free, intent: inputAsAnswer(call, own !== null) };
     case "reject":
       throw paused(call, `and ${onPaused === null && own !== null ? "multitask_strategy" : "on_paused"} is reject`);
     default:

@@ -147,6 +147,8 @@ export interface RunRequest {
   readonly trace?: TraceLink;
   /** Present if the call delayed the run. */
   readonly afterSeconds?: number;
+  /** Present if the run ends when its thread pauses while it is in the queue. */
+  readonly refusesPause?: true;
 }
 
 export interface Run {

@@ -7,9 +7,9 @@ import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { FIRST_EVENT } from "../../events/event-log.ts";
 import { storeBegin } from "../../events/first-event-id.ts";
-import { noteClosed, noteEnd } from "../../events/thread-note.ts";
+import { noteClosed, noteEnd, type NotePorts } from "../../events/thread-note.ts";
 import { dropLostVotes } from "../../interrupts/current-votes.ts";
-import { decideOnPaused } from "../../interrupts/on-paused.ts";
+import { decideOnPaused, type PausedDecision } from "../../interrupts/on-paused.ts";
 import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import { nameAuthor } from "../../model/audit-author.ts";
@@ -110,7 +110,7 @@ async function decide(agent: AgentContext, tx: AcceptTx, asked: StartRequest): P
     visibleThread(threadId, call, stored) ?? (await createThread(tx, agent.limits.threadTtl, asked.start, at));
   const asksRequest = call.asksRequest === true;
   refuseOnRequest({ thread, graphId: assistant.graphId, intent: asked.intent, asksRequest });
-  const { request, waits } = await inViewOfPause(agent, tx, thread, asked);
+  const { request, waits, refusesPause } = await inViewOfPause(agent, tx, thread, asked);
   const { start, snapshot } = request;
   const withoutLost = (items: readonly Interrupt[]) => dropLostVotes(agent, tx, items, thread.metadata);
   const current = { ...snapshot, known: await withoutLost(known) };
@@ -146,13 +146,13 @@ async function decide(agent: AgentContext, tx: AcceptTx, asked: StartRequest): P
     asker,
     checkpointId: forkFrom,
     goesFirst: continuesPause,
+    refusesPause: refusesPause && (busy || dueAt !== null),
   });
   const isAsAsked = target.isReviewed && asker?.assistantId === assistant.assistantId;
   const runRequest = isAsAsked && asker !== null ? withOwnMembers(built, asker) : built;
-  const trace =
-    continuesPause || forkFrom !== null
-      ? await findTraceLink(tx, { caller, asker }, answeredWaits(target, continuesPause), open)
-      : null;
+  const isTraced = continuesPause || forkFrom !== null;
+  const waited = answeredWaits(target, continuesPause);
+  const trace = isTraced ? await findTraceLink(tx, { caller, asker }, waited, open) : null;
   const run = newRun({
     runId: agent.newId(),
     threadId,
@@ -201,24 +201,27 @@ async function inViewOfPause(
   tx: Pick<Tx, "checkpointFingerprint">,
   thread: Thread,
   asked: StartRequest,
-): Promise<{ readonly request: StartRequest; readonly waits: boolean }> {
+): Promise<Omit<PausedDecision, "intent"> & { readonly request: StartRequest }> {
   const { start, snapshot } = asked;
   const { assistant, known } = snapshot;
   const { onPaused, multitaskStrategy, via } = start.call;
   const chosen = { onPaused, multitaskStrategy, assistant: assistant.metadata };
   const call = { thread, known, intent: asked.intent, ...chosen, answerBytesMax, via };
-  const { intent, waits } = decideOnPaused(call);
-  if (intent === asked.intent) return { request: asked, waits };
+  const { intent, ...decided } = decideOnPaused(call);
+  if (intent === asked.intent) return { request: asked, ...decided };
   const writtenBy = await tx.checkpointFingerprint(thread.threadId, null);
   const given = { intent, input: null, inputHash: null };
-  return { request: { ...asked, intent, start: { ...start, given }, snapshot: { ...snapshot, writtenBy } }, waits };
+  return {
+    request: { ...asked, intent, start: { ...start, given }, snapshot: { ...snapshot, writtenBy } },
+    ...decided,
+  };
 }
 
 /** For readers of the thread: displaced runs that had not started, and questions that this run closed. */
 async function noteChanges(
   tx: EventTx,
   { displaced, closed }: Pick<Accepted, "displaced" | "closed">,
-  note: Parameters<typeof noteEnd>[2],
+  note: NotePorts,
 ): Promise<void> {
   for (const other of displaced) {
     if (other.status !== "running") await noteEnd(tx, { run: other }, note);

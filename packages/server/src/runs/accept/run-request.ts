@@ -81,6 +81,7 @@ export interface RequestParts {
   readonly asker: Run | null;
   readonly checkpointId: string | null;
   readonly goesFirst: boolean;
+  readonly refusesPause: boolean;
 }
 
 export function buildRunRequest(parts: RequestParts): RunRequest {
@@ -112,6 +113,7 @@ export function buildRunRequest(parts: RequestParts): RunRequest {
     ...(call.webhook === null ? {} : { webhook: call.webhook }),
     ...(call.notify === null ? {} : { notify: call.notify }),
     ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
+    ...(parts.refusesPause ? { refusesPause: true } : {}),
   };
 }
 

@@ -89,16 +89,21 @@ function publishDeparture({ run }: Claimed, left: Executed["left"], { engine, en
 
 function publishEnd(
   { run, direct }: Claimed,
-  ended: Pick<Executed, "byPolicy" | "valuesText"> & { readonly finished: Finished; readonly durationMs: number },
+  ended: Pick<Executed, "byPolicy" | "refused" | "valuesText"> & {
+    readonly finished: Finished;
+    readonly durationMs: number;
+  },
   ports: AttemptPorts,
 ): void {
-  const { finished, valuesText, durationMs } = ended;
+  const { finished, refused = [], valuesText, durationMs } = ended;
   const { run: after, pause, interrupts } = finished;
   ports.onPending(finished.pending, finished.metadata);
   const describe = (): RunEnd => ({ run: after, pause, interrupts, valuesText: valuesText() });
   ports.ends.ended(run, describe, !direct);
   ended.byPolicy?.publish();
-  ports.onRunEnd(after, durationMs, finished.hasWebhooks);
+  for (const other of refused)
+    ports.ends.ended(other, () => ({ run: other, valuesText: null, interrupts: [], pause: null }), true);
+  ports.onRunEnd(after, durationMs, finished.hasWebhooks || refused.length > 0);
   const { status, endedBy, attempt, graphId } = after;
   const ids = { run_id: run.runId, thread_id: run.threadId, graph_id: graphId };
   ports.log.debug("run_ended", { ...ids, status, ended_by: endedBy, attempt, duration_ms: Math.round(durationMs) });

@@ -10,6 +10,7 @@
 //     (storage-failure.ts).
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
+import { endBehindPause } from "./behind-pause.ts";
 import type { Claimed } from "./claim-run.ts";
 import { buildEndEvents } from "../../events/end-events.ts";
 import type { DrainedEvents } from "../../events/event-log.ts";
@@ -29,6 +30,8 @@ export interface Executed {
   readonly finished: Finished | null;
   /** Null unless policies answered. */
   readonly byPolicy?: PolicyAnswers | null;
+  /** Runs that ended because they do not wait behind the pause. */
+  readonly refused?: readonly Run[];
   readonly left: "deleted" | "taken_over" | "requeued" | "not_stored";
   readonly next: Claimed | null;
   /** JSON text of the final state. */
@@ -90,7 +93,8 @@ export async function executeRun(
       const rest = finished === null || byPolicy === null ? finished : { ...finished, pending: byPolicy.pending };
       if (finished !== null)
         await ports.notifier.notify(tx, byPolicy === null ? finished : { ...finished, pending: byPolicy.open });
-      return { finished: rest, byPolicy, left, next: await ports.claimNext(tx) };
+      const refused = await endBehindPause(tx, rest, ports);
+      return { finished: rest, byPolicy, refused, left, next: await ports.claimNext(tx) };
     });
     committed(drained);
     return { ...stored, valuesText };
@@ -113,7 +117,7 @@ async function storeFailure(
   run: Run,
   { result, sink }: { readonly result: GraphRunResult; readonly sink: OwnSink },
   ports: ExecutePorts,
-): Promise<Pick<Executed, "finished" | "left"> | undefined> {
+): Promise<Pick<Executed, "finished" | "refused" | "left"> | undefined> {
   const lost: GraphRunResult = {
     ...result,
     outcome: { kind: "aborted" },
@@ -140,7 +144,8 @@ async function storeFailure(
           askAgainMax: ports.askAgainMax,
         });
         drained = await storeEndEvents(tx, finished, { ...lost, valuesText: () => "{}" }, ports);
-        return { finished, left: finished === null ? await refusalReason(tx, run) : ("deleted" as const) };
+        const refused = await endBehindPause(tx, finished, ports);
+        return { finished, refused, left: finished === null ? await refusalReason(tx, run) : ("deleted" as const) };
       });
       committed(drained);
       return stored;

@@ -51,6 +51,8 @@ export interface Finished {
   readonly threadIsGone: boolean;
   /** The outbox has events for webhooks that were added to the run. */
   readonly hasWebhooks: boolean;
+  /** Runs in the queue of the thread wait behind its pause. */
+  readonly holdsRuns: boolean;
 }
 
 /** @param reason the reason of the abort; null if the graph ended by itself */
@@ -153,6 +155,7 @@ export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished 
     assistantMetadata,
     threadIsGone,
     hasWebhooks: webhooks.length > 0,
+    holdsRuns: others && status === "interrupted",
   };
 }
 
@@ -257,14 +260,19 @@ async function graphBefore(
 }
 
 export interface PendingEnd {
-  readonly reason: "cancel" | "rollback";
+  readonly reason: "cancel" | "rollback" | "failure";
+  readonly error?: ErrorInfo | null;
   readonly at: number;
   readonly announce: Announce;
 }
 
 /** Ends a pending run without its thread: the run only leaves the queue. */
-export async function endPending(tx: EndTx, run: Run, { reason, at, announce }: PendingEnd): Promise<Run> {
-  const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
+export async function endPending(
+  tx: EndTx,
+  run: Run,
+  { reason, error = null, at, announce }: PendingEnd,
+): Promise<Run> {
+  const patch = { status: nextRunStatus("pending", reason), endedBy: reason, error, updatedAt: at };
   await tx.updateRun(run.runId, patch);
   await tx.queueNext(run.threadId);
   const ended = { ...run, ...patch };

@@ -4,6 +4,7 @@ import { nameCauses } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
 import type { EndTx, EventTx, LeaseWatcher } from "../../ports/ports.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
+import { endBehindPause } from "./behind-pause.ts";
 import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
 import { requeueRun } from "./requeue-run.ts";
 
@@ -56,8 +57,9 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
     for (const run of runs) {
       const cause = orphans?.alive === true ? "stopped" : (causes.get(run.runId) ?? "suspicion");
       const at = clock.now();
-      const { run: after } = await requeueRun(tx, run, { cause, crashesMax: options.crashesMax, at, announce });
-      requeued.push(after);
+      const limits = { cause, crashesMax: options.crashesMax, at, announce } as const;
+      const { run: after, finished } = await requeueRun(tx, run, limits);
+      requeued.push(after, ...(await endBehindPause(tx, finished, ports)));
       await ports.events.storeLateEnd(tx, after);
     }
     return requeued;

@@ -10,6 +10,7 @@ import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Run } from "../../model/model.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
+import { endBehindPause } from "./behind-pause.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
 import type { Finished } from "./finish-run.ts";
 import { requeueRun } from "./requeue-run.ts";
@@ -20,6 +21,7 @@ const STORE_AGAIN_MS = [250, 1000, 2000, 5000] as const;
 export interface AfterOutage {
   /** The end at the limit (requeue-after-outage.2); null if the run is in the queue or elsewhere. */
   readonly finished: Finished | null;
+  readonly refused?: readonly Run[];
   readonly left: "deleted" | "taken_over" | "not_stored";
 }
 
@@ -52,7 +54,7 @@ async function requeueUntilStored(run: Run, cause: "storage" | "stopped", ports:
         const limits = { cause, crashesMax: ports.crashesMax, at: clock.now(), announce } as const;
         const { run: after, finished } = await requeueRun(tx, run, limits);
         await ports.events.storeLateEnd(tx, after);
-        return { finished, left: "taken_over" };
+        return { finished, refused: await endBehindPause(tx, finished, ports), left: "taken_over" };
       });
     } catch (error) {
       log.warning("run_requeue_failed", { run_id: run.runId, reason: describeError(error).message });

@@ -77,7 +77,7 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
     async from(next) {
       const batch = fromMemory(next);
       const result = batch === "older" ? await fromStorage(next) : (batch ?? "nothing_yet");
-      if (result !== "nothing_yet") found = true;
+      if (result !== "nothing_yet" && !("waits" in result)) found = true;
       return result;
     },
   };
