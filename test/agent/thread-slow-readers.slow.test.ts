@@ -5,12 +5,14 @@
 //   thread-slow-readers.3. Comments come while the server works on a large run.
 //   thread-slow-readers.4. Readers get the begin of a run before its graph can keep the event loop busy. (On PostgreSQL,
 //     where they wait for the network, the graph does not wait for them.)
+//   thread-slow-readers.5. A peer that sends commands and reads no reply is closed: the server keeps no replies for it.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { PATIENCE } from "../harness/patience.ts";
@@ -83,6 +85,28 @@ test("readers that stop reading (thread-slow-readers.1)", PATIENCE, async () => 
     one.destroy();
   }
 });
+
+test("a flood of commands whose replies nobody reads (thread-slow-readers.5)", PATIENCE, async () => {
+  const socket = openSocket(randomUUID());
+  await once(socket, "open");
+  const { add, when } = createArrivals<string>();
+  socket.on("message", (data) => add((data as Buffer).toString()));
+  socket.on("close", (code) => add(`closed ${code}`));
+  socket.pause();
+  const last = 300_000; // their replies are more than the buffers of two sockets
+  for (let id = 1; id <= last; id++) {
+    socket.send(JSON.stringify({ id, method: "x" }));
+    if (id % 1000 === 0 && socket.bufferedAmount > 0) await once((socket as unknown as Raw)._socket, "drain");
+  }
+  socket.resume();
+  const isEnd = (text: string): boolean => text.startsWith("closed") || text.includes(`"id":${last},`);
+  const end = await when("an end", (list) => list.slice(-1).find(isEnd));
+  assert.equal(end, "closed 4429");
+});
+
+interface Raw {
+  readonly _socket: Duplex;
+}
 
 test("1,000 idle readers (thread-slow-readers.2)", PATIENCE, async () => {
   const threads = await Promise.all(

@@ -71,6 +71,7 @@ export function startSession(ports: SessionPorts): void {
     if (isBinary) return socket.close(1003, "text frames only");
     const text = (data as Buffer).toString("utf8");
     if (waiting >= COMMANDS_MAX) {
+      if (socket.bufferedAmount >= SEND_UNITS_MAX) return socket.close(CLOSED.tooMany, "too many commands at once");
       const refusal = new CommandError("invalid_argument", "too many commands at once");
       void send(JSON.stringify(buildFailure(frameId(text), refusal)));
       return;
