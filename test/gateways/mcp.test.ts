@@ -6,7 +6,8 @@
 //   mcp.4. A question for people only is never answered by the calling model.
 //   mcp.5. Of two answers one counts, and the other side learns who answered.
 //   mcp.6. The audit trail names MCP and the caller.
-//   mcp.7. A repeated call with the same idempotency key finds the run of the first, also after a kill.
+//   mcp.7. A repeated call with the same idempotency key finds the run of the first, also after a kill. A member of
+//          `_meta` that names no thread, key or choice is refused, not ignored.
 //   mcp.8. Without credentials the reply is 401 with a challenge; other tenants' threads are out of reach.
 //   mcp.9. A request that cannot read the reply of the protocol gets 406 at once, with the headers that it needs.
 import assert from "node:assert/strict";
@@ -255,6 +256,16 @@ for (const [revision, connect] of Object.entries(CLIENTS)) {
     const ended = await second.run("echo", QUESTION, meta);
     assert.equal(ended.structuredContent?.thread_id, paused.structuredContent?.thread_id);
     assert.deepEqual(ended.structuredContent?.values?.["answer"], ["5"]);
+    for (const [name, value] of [
+      ["thread_id", "../ok"],
+      ["thread_id", 7],
+      ["idempotency_key", {}],
+      ["on_paused", "ask"],
+    ] as const) {
+      const refused = await second.run("echo", QUESTION, { [name]: value });
+      assert.equal(refused.isError, true);
+      assert.match(refused.content[0]?.text ?? "", new RegExp(`${name}.*invalid_request`));
+    }
     await second.close();
   });
 }

@@ -1,10 +1,12 @@
 // Agent calls: `tools/call` for the agents and for the answering tool.
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
-import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { isUuid } from "@holdpoint/base/ids.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { answerItems } from "../calls/answer-items.ts";
 import type { ConfigOf } from "../calls/assistant-config.ts";
 import { type Outcome, openItems } from "../calls/follow-thread.ts";
 import { linkTo } from "../calls/inbox-items.ts";
+import { ApiRefusal } from "../calls/own-api.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import { isForPeopleOnly } from "@holdpoint/api/person-only.ts";
 import { cancelRun, type RunStart, startRun } from "../calls/start-run.ts";
@@ -69,13 +71,16 @@ export async function finish(
   return buildResult(call, outcome);
 }
 
-/** Members of `_meta`: the thread, the key by which a repeated call finds its run, the choice for a paused thread. */
+/**
+ * Members of `_meta`: the thread, the key by which a repeated call finds its run, the choice for a paused thread.
+ * @throws {ApiRefusal} for one that says nothing: the call would run elsewhere, or once more
+ */
 export function buildStart(assistantId: string, args: JsonObject, meta: JsonObject): RunStart {
   return {
     assistantId,
     input: args,
-    threadId: readMetaText(meta["thread_id"]),
-    idempotencyKey: readMetaText(meta["idempotency_key"]),
+    threadId: readMetaText(meta, "thread_id", isUuid, "a UUID"),
+    idempotencyKey: readMetaText(meta, "idempotency_key"),
     metadata: { source: "mcp" },
     streamModes: ["updates"],
     onPaused: meta["on_paused"],
@@ -109,6 +114,14 @@ export async function callResume(call: ToolCall, args: JsonObject, chooseConfig:
   return buildResult(call, await follow(call, { threadId, runId: result.runId }));
 }
 
-function readMetaText(value: Json | undefined): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
+function readMetaText(
+  meta: JsonObject,
+  name: string,
+  fits: (text: string) => boolean = () => true,
+  what = "a text",
+): string | null {
+  const value = meta[name] ?? "";
+  if (value === "") return null;
+  if (typeof value === "string" && fits(value)) return value;
+  throw new ApiRefusal(422, "invalid_request", `_meta.${name} must be ${what}.`);
 }
