@@ -8,7 +8,8 @@
 //   many-machines.5. Callers share the queue fairly, runs that resume a pause come first, and a full queue is 503.
 //   many-machines.6. A stopping API process accepts no runs, and waits for its callers' runs as long as a worker does
 //        for its own; then it returns their join URLs.
-//   many-machines.7. It does not wait for people: callers of a run behind a pause get its join URL while it stops.
+//   many-machines.7. It waits for no person and no date: callers of a run behind a pause, or of a delayed one, get its
+//        join URL while it stops.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "../harness/faults/fault-server.ts";
@@ -192,16 +193,21 @@ test("a stopping API process waits for its callers' runs, within the grace perio
   assert.deepEqual((await bench.call("GET", told.headers.get("location") ?? "")).body, whole);
 });
 
-test("a stopping process does not wait for a run behind a pause (many-machines.7)", async () => {
+test("a stopping process waits for no run behind a pause, and for no delayed one (many-machines.7)", async () => {
   const patient = await fleet.startHere("api"); // for three minutes
   const { thread } = await bench.pause("ask");
-  const answer = await fetch(`${patient.url}/threads/${thread}/runs/wait`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ assistant_id: "ask", input: {}, on_paused: "enqueue" }),
-  });
+  const wait = (on: string, more: object): Promise<Response> =>
+    fetch(`${patient.url}/threads/${on}/runs/wait`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ assistant_id: "ask", input: {}, ...more }),
+    });
+  const [answer, delayed] = await Promise.all([
+    wait(thread, { on_paused: "enqueue" }),
+    wait(await bench.newThread(), { after_seconds: 3600 }),
+  ]);
   const stopped = patient.stop();
-  assert.match(await within("the caller is told", answer.text()), /ServerShutdown/);
+  for (const told of [answer, delayed]) assert.match(await within("the caller is told", told.text()), /ServerShutdown/);
   assert.equal(await within("it has stopped", stopped), 0);
   await bench.resume(thread, "ask", "yes");
   const { body } = await bench.call("GET", answer.headers.get("location") ?? "");
