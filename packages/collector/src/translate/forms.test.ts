@@ -493,6 +493,11 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ["choices", { choices: [{ index: 0, message: ANSWER }] }, [ANSWER]],
   ["candidates", { candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }, [ANSWER]],
   ["generations", { generations: [[{ text: "Hello", message: lc("AIMessage", "Hello") }]] }, [ANSWER]],
+  [
+    "generations",
+    { generations: [[{ text: "Hello", type: "ChatGeneration", message: { content: "Hello", type: "ai" } }]] },
+    [ANSWER],
+  ],
   ["replies", { replies: [{ role: "assistant", meta: {}, name: null, content: [{ text: "Hello" }] }] }, [ANSWER]],
   [
     "output",

@@ -48,7 +48,6 @@ const INVOKED = ["completion", "generation", "generated_text", "response", ...sp
 const INVOKED_LISTS = ["results", "outputs"];
 /** Beside a text or calls: they are a model's. */
 const ENDS = spell("finish_reason");
-const OF_ENDS = ["text", "content"];
 const AROUND = ["inputs", "outputs", "input", "output", "request", "response", "body", "result", "value"];
 
 export const ENVELOPES: readonly Envelope[] = [
@@ -364,7 +363,7 @@ function readInvoked(value: JsonObject, { isCall, role }: Reading): Conversation
   if (replies.length > 0 && replies.every((one) => one !== null))
     return buildConversation(value, new Set([list]), replies);
   const hasEnd = ENDS.some((one) => value[one] !== undefined);
-  const names = hasEnd ? [...INVOKED, ...OF_ENDS] : INVOKED;
+  const names = hasEnd ? [...INVOKED, "text", "content"] : INVOKED;
   const calls = hasEnd && isCalls(value["content"]) ? value["content"] : null;
   const name = calls === null ? names.find((one) => typeof value[one] === "string") : "content";
   if (name === undefined) return null;

@@ -115,16 +115,17 @@ function openEvent(item: JsonObject, name: string): JsonObject {
 /** A choice of a model's API → its message, with what is beside it. */
 export function openReply(reply: Json): JsonObject | null {
   if (!isObject(reply)) return null;
-  const { message = reply["delta"], index, text, ...beside } = reply;
+  const { message = reply["delta"], index, text, ...whole } = reply;
+  const beside = GENERATION.test(textMember(whole, "type")) ? withRest({}, whole, TYPE) : whole;
   const place = index === undefined || typeof index === "number" ? {} : { index }; // the order tells
   const inner = jsonWithin(message);
   if (isObject(inner) && (isMessage(inner) || inner["content"] !== undefined)) {
     const isRepeated = text === undefined || text === "" || text === (inner["content"] ?? textWithin(inner));
     const { delta: _delta, message: _message, ...more } = beside;
     const rest = { ...withoutEmpty(more), ...place, ...(isRepeated ? {} : { text }) };
-    const given =
-      inner["role"] === undefined && inner["kwargs"] === undefined ? { role: "assistant", ...inner } : inner;
-    return withRest(given, rest, NONE);
+    const hasRole =
+      inner["role"] !== undefined || inner["kwargs"] !== undefined || toRole(textMember(inner, "type")) !== "";
+    return withRest(hasRole ? inner : { role: "assistant", ...inner }, rest, NONE);
   }
   const { content } = reply;
   if (isObject(content) && Array.isArray(content["parts"]))
@@ -133,6 +134,8 @@ export function openReply(reply: Json): JsonObject | null {
   return withRest({ role: "assistant", content: text }, { ...withoutEmpty(beside), ...place }, NONE);
 }
 
+/** LangChain's name of a choice. */
+const GENERATION = /^(?:Chat)?Generation(?:Chunk)?$/;
 const CANDIDATE: ReadonlySet<string> = new Set(["content"]);
 
 function textWithin(message: JsonObject): Json | undefined {
