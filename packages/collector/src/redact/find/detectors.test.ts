@@ -54,8 +54,21 @@ const CARD_SEPARATORS: readonly string[] = [
   ...String.raw`\u00a0|\u202f|\\u2009|\xa0|%20|%C2%A0|%E2%80%AF`.split("|"),
 ];
 
+const AT_SIGNS = "@ ＠ %40 %2540 %252540 &#64; &#064; &#x40; &#X0040; &commat; &amp;#64; &amp;commat;".split(" ");
+
 /** What the detector finds in the text. */
 const CASES: readonly (readonly [what: string, detector: Detector, text: string, found: readonly string[]])[] = [
+  ...AT_SIGNS.map((sign): [string, Detector, string, readonly string[]] => {
+    const mail = `ann.b+c${sign}mail.example.com`;
+    return [`an address with ${sign}`, "email", `to ${mail}, x`, [mail]];
+  }),
+  [
+    "an address in full-width letters",
+    "email",
+    "宛先 ａｎｎ＠ｅｘａｍｐｌｅ．ｃｏｍ。",
+    ["ａｎｎ＠ｅｘａｍｐｌｅ．ｃｏｍ"],
+  ],
+  ["no address at other escapes", "email", "a%2541b.com a&#65;b.com a&amp;b.com 40%40.5", []],
   ["a card number in a query", "card", "?pan%3D4111111111111111&n=1", ["4111111111111111"]],
   ["one behind an encoded space", "card", "?q=pan%204111111111111111", ["4111111111111111"]],
   ["one behind a percent sign", "card", "100%4111111111111111", ["4111111111111111"]],

@@ -14,29 +14,28 @@ export type Detector = (typeof DETECTORS)[number];
 const LOCAL_CHARS_MAX = 64;
 const DOMAIN_CHARS_MAX = 253;
 const PASSWORD_CHARS_MAX = 256;
-const LOCAL = /[\p{L}\p{N}.+_-]/u;
-const DOMAIN = /[\p{L}\p{N}.-]/u;
+const LOCAL = /[\p{L}\p{N}.\uff0e+_-]/u;
+const DOMAIN = /[\p{L}\p{N}.\uff0e-]/u;
+
+/** "@", full-width, or as a URL or HTML writes it, also twice. */
+const AT_SIGN = /[@\uff20]|%(?:25){0,4}40|&(?:amp;)?(?:#0{0,6}64|#[xX]0{0,6}40|commat);/g;
+const AT_BEGINS = ["@", "\uff20", "%40", "%25", "&"] as const;
 
 export function findEmails(text: string): Ranges {
+  if (!AT_BEGINS.some((begin) => text.includes(begin))) return []; // most texts
   const found: number[] = [];
-  for (let at = indexOfAt(text, 0); at >= 0; at = indexOfAt(text, at + 1)) {
-    const after = text[at] === "@" ? at + 1 : at + 3;
+  for (const { index: at, 0: sign } of text.matchAll(AT_SIGN)) {
+    const after = at + sign.length;
     let start = at;
     while (start > 0 && at - start < LOCAL_CHARS_MAX && LOCAL.test(text[start - 1] ?? "")) start--;
     let end = after;
     while (end < text.length && end - after < DOMAIN_CHARS_MAX && DOMAIN.test(text[end] ?? "")) end++;
-    while (end > after && /[.-]/.test(text[end - 1] ?? "")) end--;
-    const isAddress = start < at && /^[^.-].*\.[\p{L}-]*\p{L}[\p{L}\d-]*$/u.test(text.slice(after, end));
+    while (end > after && /[.\uff0e-]/.test(text[end - 1] ?? "")) end--;
+    const domain = text.slice(after, end).replaceAll("\uff0e", ".");
+    const isAddress = start < at && /^[^.-].*\.[\p{L}-]*\p{L}[\p{L}\d-]*$/u.test(domain);
     if (isAddress && start >= (found.at(-1) ?? 0)) found.push(start, end);
   }
   return found;
-}
-
-/** "@", or its form in a URL. */
-function indexOfAt(text: string, from: number): number {
-  const plain = text.indexOf("@", from);
-  const encoded = text.indexOf("%40", from);
-  return plain < 0 || (encoded >= 0 && encoded < plain) ? encoded : plain;
 }
 
 /** The first three of four characters of base64 of ASCII: few words begin so. */
