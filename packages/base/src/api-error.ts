@@ -101,7 +101,7 @@ export const ERROR_CODES = {
   read_too_slow: [503, "The read takes too long"],
   worker_not_listed: [503, "The worker lost its lease"],
   commit_unknown: [503, "The outcome of the commit is unknown"],
-  overloaded: [503, "The run queue is full"],
+  overloaded: [503, "The server is full"],
   page_unavailable: [503, "The page is not built"],
   shutting_down: [503, "The server is shutting down"],
 } as const satisfies Record<string, readonly [status: number, title: string]>;

@@ -118,15 +118,22 @@ function success(one: AnyOperation, { media = "application/json", reply }: Note,
   return { [String(status)]: { description, ...content } };
 }
 
+const BODY_REFUSALS = [
+  "malformed_json",
+  "invalid_request",
+  "body_too_large",
+  "member_too_large",
+  "unsupported_media_type",
+  "overloaded",
+] as const;
+
 function refusals(one: AnyOperation, toSchema: SchemaOf): Part {
-  const codes: readonly ErrorCode[] = [
+  const codes = new Set<ErrorCode>([
     ...one.refusals,
     ...(one.access === "public" ? [] : (["unauthenticated", "forbidden"] as const)),
     "internal_error",
-    ...(takesBody(one)
-      ? (["malformed_json", "invalid_request", "body_too_large", "member_too_large", "unsupported_media_type"] as const)
-      : []),
-  ];
+    ...(takesBody(one) ? BODY_REFUSALS : []),
+  ]);
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code][0]);
   const content = { "application/problem+json": { schema: toSchema(problem, "output") } };
   return Object.fromEntries(

@@ -1,4 +1,5 @@
 // Services: interfaces of the parts behind the operations.
+import type { TakesBodies } from "@holdpoint/base/http/server/body-turns.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { InboxFeed } from "../events/inbox-feed.ts";
@@ -40,6 +41,8 @@ export interface Worker extends Service {
   readonly running: () => number;
   /** Attempts begun in this process since its start. */
   readonly begun: () => number;
+  /** Large bodies of calls fit beside the states in progress. */
+  readonly takesBodies: TakesBodies;
 }
 
 /**

@@ -38,4 +38,17 @@ export function readUnitsMax(budgetBytes: number): number {
   return budgetBytes / (BYTES_HELD + BYTES_IN_STEP);
 }
 
-export const STATE_BUDGET_BYTES: number = readStateBudget(process.constrainedMemory());
+const LIMIT_BYTES = process.constrainedMemory();
+
+export const STATE_BUDGET_BYTES: number = readStateBudget(LIMIT_BYTES);
+
+/** A body and the run that it starts take this many bytes for each of it. */
+const BYTES_OF_BODY = 32;
+
+export const BODY_BYTES_MAX: number = Math.floor(STATE_BUDGET_BYTES / BYTES_OF_BODY);
+
+const BYTES_UNKNOWN = 128 * 1024 * 1024;
+
+/** Runs in progress whose states nobody knows: half of the memory is V8's, and their nodes may end at one moment. */
+export const UNKNOWN_RUNS_MAX: number =
+  LIMIT_BYTES === 0 ? Infinity : Math.max(1, Math.floor(LIMIT_BYTES / BYTES_UNKNOWN));

@@ -4,6 +4,7 @@ import { createApp, type HttpRequest } from "@holdpoint/base/http/server/app.ts"
 import { createCors } from "@holdpoint/base/http/server/cors.ts";
 import { isLoopbackAddress } from "@holdpoint/base/http/server/loopback-host.ts";
 import type { AgentContext } from "../context/context.ts";
+import { BODY_BYTES_MAX } from "../model/state-memory.ts";
 import { protocolRoutes } from "../protocol/routes.ts";
 import type { OnUpgrade } from "../protocol/socket/socket-upgrade.ts";
 import { assistantsVersion } from "../threads/assistants/assistants.ts";
@@ -75,7 +76,8 @@ export function createListener(
     custom: customApp(surface, access),
     prefix: surface.mountPrefix,
     cors: corsRules(surface),
-    bodyBytesMax: config.bodyBytesMax,
+    bodyBytesMax: Math.min(config.bodyBytesMax, BODY_BYTES_MAX),
+    takesBodies: agent.worker.takesBodies,
     hosts: { loopback: !ports.embedded && isLoopbackAddress(config.host), allowed: config.allowedHosts },
     log: ports.log,
     onReply: counted.onReply,

@@ -166,7 +166,7 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_MAX_BODY_BYTES",
     32 * MEBIBYTE,
     { min: 1024, max: 1024 * MEBIBYTE },
-    { meaning: "Largest request body in bytes." },
+    { meaning: "Largest request body in bytes. Less where the memory has a limit: see the page on sizing." },
   ),
   console: boolean("HOLDPOINT_CONSOLE", true, { meaning: "Serve the console at /console." }),
   resumableStreamKeptSecs: integer(

@@ -4,6 +4,7 @@
 //   loopback-host.ts  the checks of Host and of cross-site requests
 //   cors.ts           origins that may call
 //   body.ts           bodies as JSON, within their limits
+//   body-turns.ts     large bodies, one after another
 //   fetch-app.ts      the bridge to a custom app
 //   problem.ts        errors as replies
 //   write-reply.ts    a reply on its socket
@@ -29,6 +30,7 @@ import { ApiError } from "../../api-error.ts";
 import type { Log } from "../../log/log.ts";
 import { type Address, type Found, parseAddress, createFinder } from "./request-path.ts";
 import { type JsonBody, parseJsonBody, readForm, readJsonBody } from "./body.ts";
+import { type BodyTurn, createBodyTurns, declaredBytes, type EnterBody, type TakesBodies } from "./body-turns.ts";
 import { type LoopbackOrigin, findLoopbackOrigin } from "./loopback-client.ts";
 import { type HostRules, checkHost, checkSite } from "./loopback-host.ts";
 import { type CorsRules, createCors } from "./cors.ts";
@@ -87,6 +89,8 @@ export interface AppOptions {
   readonly prefix: string;
   readonly cors: CorsRules;
   readonly bodyBytesMax: number;
+  /** Whether the memory takes large bodies of this size. Default: it takes all. */
+  readonly takesBodies?: TakesBodies;
   readonly hosts: HostRules;
   readonly log: Log;
   readonly onReply: (route: HttpRoute | null, status: number, seconds: number) => void;
@@ -103,6 +107,7 @@ interface App {
   readonly options: AppOptions;
   readonly finder: ReturnType<typeof createFinder<HttpRoute>>;
   readonly cors: ReturnType<typeof createCors>;
+  readonly enterBody: EnterBody;
 }
 
 /** One request and its reply. */
@@ -120,7 +125,8 @@ interface Exchange {
 type BodyReader = (() => Promise<string>) | null;
 
 export function createApp(options: AppOptions): RequestListener {
-  const app: App = { options, finder: createFinder(options.routes), cors: createCors(options.cors) };
+  const enterBody = createBodyTurns(options.takesBodies);
+  const app: App = { options, finder: createFinder(options.routes), cors: createCors(options.cors), enterBody };
   return (incoming, outgoing) => {
     serve(app, incoming, outgoing).catch((error: unknown) => {
       options.log.warning("reply_failed", { reason: error instanceof Error ? error.message : String(error) });
@@ -197,10 +203,15 @@ async function callRoute(
   const { app, incoming, method, onDisconnect } = exchange;
   const { headers } = incoming;
   exchange.route = route;
-  const readBody = async (bytesMax = Infinity): Promise<JsonBody> =>
-    read === null
-      ? readJsonBody(incoming, Math.min(bytesMax, app.options.bodyBytesMax))
-      : parseJsonBody(await read(), headers["content-type"], bytesMax);
+  let turn: BodyTurn | null = null;
+  const readBody = async (bytesMax = Infinity): Promise<JsonBody> => {
+    if (read !== null) return parseJsonBody(await read(), headers["content-type"], bytesMax);
+    const limit = Math.min(bytesMax, app.options.bodyBytesMax);
+    turn = await app.enterBody(declaredBytes(incoming, limit));
+    const body = await readJsonBody(incoming, limit);
+    turn.read();
+    return body;
+  };
   const readFormText = async (): Promise<string> =>
     read === null ? readForm(incoming, app.options.bodyBytesMax) : read();
   const origin = findLoopbackOrigin(incoming);
@@ -220,7 +231,11 @@ async function callRoute(
     onDisconnect,
   };
   const sent: HttpRequest = origin === null ? request : { ...request, via: origin.via };
-  return placed(await route.handle(sent), app.options.prefix);
+  try {
+    return placed(await route.handle(sent), app.options.prefix);
+  } finally {
+    (turn as BodyTurn | null)?.leave();
+  }
 }
 
 /** The app answers itself, or passes the request on to a route of the server. */

@@ -7,8 +7,8 @@ import type { AbortReason } from "./abort-reason.ts";
 import { executeAttempt } from "./attempt.ts";
 import { type Claimed, beginClaimed, claimBy } from "./claim-run.ts";
 import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
-import { STATE_BUDGET_BYTES } from "../../model/state-memory.ts";
-import { createMemoryTurns } from "./memory-turns.ts";
+import { STATE_BUDGET_BYTES, UNKNOWN_RUNS_MAX } from "../../model/state-memory.ts";
+import { createMemoryTurns, type MemoryTurns } from "./memory-turns.ts";
 import { createQuarantine } from "./quarantine.ts";
 import type { UnknownClaims } from "./recovery.ts";
 
@@ -20,6 +20,7 @@ export interface RunSlots {
   readonly used: () => number;
   /** Attempts since the start. */
   readonly begun: () => number;
+  readonly takesBodies: MemoryTurns["takesBodies"];
   /** @returns false if the run is not in this process */
   readonly abort: (runId: string, reason: AbortReason) => boolean;
   abortAll(reason: AbortReason): void;
@@ -46,6 +47,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
   const memory = createMemoryTurns(STATE_BUDGET_BYTES, {
     unitsLeaving: countUnitsLeaving,
     onRoom: () => queue.slotFree(),
+    unknownMax: UNKNOWN_RUNS_MAX,
     after: ports.clock.after,
   });
   let free = options.slots;
@@ -68,12 +70,12 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
       draining || !quarantine.isOpen(runId) || !memory.hasRoom(runId) ? null : claims.claim(tx, queue.next, null),
   };
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
-  const begin = (claimed: Claimed, release: () => void): void => {
+  const begin = (claimed: Claimed, release: () => void, after?: string): void => {
     const { run, endsFor } = claimed;
     begun++;
-    memory.begin(run.runId, run.graphId);
     const controller = new AbortController();
-    const reason = claims.started(run.runId) ?? endsFor;
+    const hasRoom = release !== freeSlot || memory.begin(run, after);
+    const reason = claims.started(run.runId) ?? endsFor ?? (hasRoom ? null : "no_room");
     if (reason !== null) controller.abort(reason satisfies AbortReason);
     const ports = release === freeSlot ? attemptPorts : { ...attemptPorts, claimNext: () => null };
     const done = executeAttempt(claimed, controller, ports).then((next) => {
@@ -81,7 +83,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
       quarantine.left(run.runId);
       memory.left(run.runId);
       if (next === null) release();
-      else begin(next, release);
+      else begin(next, release, run.runId);
     });
     const entry = { abort: (reason: AbortReason) => controller.abort(reason), done };
     inProgress.set(run.runId, entry);
@@ -100,6 +102,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     isInProgress: (runId) => inProgress.has(runId),
     used: () => options.slots - free,
     begun: () => begun,
+    takesBodies: memory.takesBodies,
     abort(runId, reason) {
       const found = inProgress.get(runId);
       found?.abort(reason);

@@ -37,6 +37,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     draining: slots.isDraining,
     running: slots.used,
     begun: slots.begun,
+    takesBodies: slots.takesBodies,
     alone: peers.alone,
     abortHere: slots.abort,
     abort(runId, reason) {
