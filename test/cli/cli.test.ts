@@ -8,14 +8,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { createTraceServer, type TraceServer } from "@holdpoint/collector/traces/server.ts";
+import { folderCheck } from "../../packages/holdpoint/src/cli/commands/checks/machine-checks.ts";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { freePort } from "../harness/postgres/free-port.ts";
@@ -279,6 +281,18 @@ test("doctor reports failures and their remedies, and changes nothing (cli.3)", 
     assert.match(ill.out, says);
   const unset = await run(["doctor", "--json"], { ...ports, PORT: "many" }, home);
   assert.match(unset.out, /PORT: \\"many\\" is not a whole number/);
+});
+
+test("doctor reads the database of a folder without a server, and leaves nothing there (cli.3)", async () => {
+  const home = join(folder, "doctor-of-data");
+  mkdirSync(home);
+  const file = join(home, "holdpoint.db");
+  new DatabaseSync(file).exec("CREATE TABLE threads (thread_id); INSERT INTO threads VALUES (1)");
+  assert.equal((await folderCheck(home)).status, "ok");
+  writeFileSync(file, readFileSync(file).fill(7, 4096, 4200));
+  const { status, detail } = await folderCheck(home);
+  assert.match(`${status} ${detail}`, /^fail the database in .* is damaged: /);
+  assert.deepEqual(readdirSync(home), ["holdpoint.db"]);
 });
 
 test("doctor fails for a trace store that accepts a trace and does not keep it, or refuses it (cli.3)", async () => {

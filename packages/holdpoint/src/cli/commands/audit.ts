@@ -64,13 +64,18 @@ interface VerifyOptions extends ServerOptions, PrintOptions {
 }
 
 export async function verifyAudit(cli: Cli, options: VerifyOptions): Promise<ExitCode> {
-  const anchor = options.anchor === undefined ? "" : (await textOption(cli, options.anchor)).trim();
+  const anchor = options.anchor === undefined ? "" : findAnchor(await textOption(cli, options.anchor));
   const client = await agentClient(cli, options);
   const query = anchor === "" ? "" : `?anchor=${encodeURIComponent(anchor)}`;
   const report: AuditReport = await client.wait(`/audit/verify${query}`, "verifying the audit trail");
   if (options.json === true) printJson(cli.terminal, report);
   else cli.terminal.out(`${formatLines(cli, report).join("\n")}\n`);
   return report.intact ? EXIT.done : EXIT.failed;
+}
+
+/** In the output of an earlier verification, or alone. */
+function findAnchor(text: string): string {
+  return /\b\d+:\d+:[0-9a-f]{64}\b/.exec(text)?.[0] ?? text.trim();
 }
 
 function formatLines({ terminal }: Cli, report: AuditReport): readonly string[] {

@@ -1,7 +1,11 @@
 // Machine checks of doctor: Node, the data folder, the space on its disk, langgraph.json.
+import { existsSync } from "node:fs";
 import { access, constants, stat, statfs } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Cli } from "../../client/command-context.ts";
+import { readLocalServer } from "../../client/local-server.ts";
 import { explainNoConfig } from "./no-config.ts";
 import { fail, ok, type Seen, type Surroundings, warn } from "./finding.ts";
 
@@ -32,7 +36,31 @@ export async function folderCheck(dataDir: string): Promise<Seen> {
     () => false,
   );
   if (!can) return fail(`${there} is not writable`, remedy);
+  const fault = await findDatabaseFault(folder);
+  if (fault !== null) return fail(`the database in ${folder} is damaged: ${fault}`, MOVE_AWAY);
   return ok(there === folder ? folder : `${folder} (not created yet)`);
+}
+
+const MOVE_AWAY = "move the folder away, and restore a backup";
+
+/** Reads the whole database, unless a server has it. Without a log beside it, SQLite writes nothing into the folder. */
+async function findDatabaseFault(folder: string): Promise<string | null> {
+  const file = join(folder, "holdpoint.db");
+  if (!existsSync(file) || readLocalServer(folder) !== null) return null;
+  const address = pathToFileURL(file);
+  if (!existsSync(`${file}-wal`)) address.searchParams.set("immutable", "1");
+  const { DatabaseSync } = await import("node:sqlite");
+  try {
+    const database = new DatabaseSync(address, { readOnly: true });
+    try {
+      const verdict = String(database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]);
+      return verdict === "ok" ? null : verdict;
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return describeError(error).message;
+  }
 }
 
 /** The folder, or its nearest existing ancestor. */
