@@ -17,9 +17,9 @@ import {
   type Moment,
   overLimit,
   type OverLimit,
-  unused,
+  beginUsage,
   type Usage,
-  usageAt,
+  refillUsage,
 } from "./key-usage.ts";
 import type { LimitsDefinition } from "./limits-schema.ts";
 
@@ -70,7 +70,7 @@ export function createKeyLimits(
     const state = known ?? newState(apiKey, now);
     states.set(apiKey, state);
     if (states.size > KEYS_MAX + special.size) dropLeastUsed(apiKey); // key-limits.3
-    state.usage = usageAt(state.usage, state.limit, now);
+    state.usage = refillUsage(state.usage, state.limit, now);
     return state;
   }
 
@@ -83,7 +83,7 @@ export function createKeyLimits(
 
   function newState(apiKey: string, now: Moment): KeyState {
     const found = special.get(hashOfKey(apiKey)) ?? ofOthers;
-    return { ...found, usage: unused(found.limit, now) };
+    return { ...found, usage: beginUsage(found.limit, now) };
   }
 
   /** `amount` null: counts nothing. */

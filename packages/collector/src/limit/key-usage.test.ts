@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Amount, charged, type KeyLimit, overLimit, type OverLimit, unused, usageAt } from "./key-usage.ts";
+import {
+  type Amount,
+  charged,
+  type KeyLimit,
+  overLimit,
+  type OverLimit,
+  beginUsage,
+  refillUsage,
+} from "./key-usage.ts";
 
 const NONE: KeyLimit = { itemsPerSecond: null, burst: 1, itemsPerDay: null, bytesPerDay: null, usdPerDay: null };
 const RATE: KeyLimit = { ...NONE, itemsPerSecond: 2, burst: 10 };
@@ -65,21 +73,22 @@ const at = (seconds: number): { readonly steadyMs: number; readonly wallMs: numb
 describe("key-usage.1 key-usage.2 key-usage.3 a key within its limits passes", () => {
   for (const [name, limit, requests, seconds, expected] of CASES)
     test(name, () => {
-      let usage = unused(limit, at(0));
-      for (const [when, items, bytes] of requests) usage = charged(usageAt(usage, limit, at(when)), { items, bytes });
-      assert.deepEqual(overLimit(usageAt(usage, limit, at(seconds)), limit, at(seconds)), expected);
+      let usage = beginUsage(limit, at(0));
+      for (const [when, items, bytes] of requests)
+        usage = charged(refillUsage(usage, limit, at(when)), { items, bytes });
+      assert.deepEqual(overLimit(refillUsage(usage, limit, at(seconds)), limit, at(seconds)), expected);
     });
 
   test("a wall clock that goes back over midnight begins no new day", () => {
     const limit = { ...NONE, itemsPerDay: 5 };
-    const used = charged(unused(limit, at(HALF_DAY_S)), { items: 5, bytes: 0 });
-    const back = usageAt(used, limit, at(HALF_DAY_S - 60));
+    const used = charged(beginUsage(limit, at(HALF_DAY_S)), { items: 5, bytes: 0 });
+    const back = refillUsage(used, limit, at(HALF_DAY_S - 60));
     assert.deepEqual(overLimit(back, limit, at(HALF_DAY_S - 60)), wait("items_per_day", 86_460));
   });
 
   test("an amount that is given back is free again", () => {
     const amount: Amount = { items: 10, bytes: 3 };
-    const usage = unused(RATE, at(0));
+    const usage = beginUsage(RATE, at(0));
     assert.deepEqual(charged(charged(usage, amount), { items: -10, bytes: -3 }), usage);
   });
 });

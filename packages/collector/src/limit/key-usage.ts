@@ -47,12 +47,13 @@ export interface OverLimit {
 
 const DAY_MS = 86_400_000;
 
-export function unused(limit: KeyLimit, { steadyMs, wallMs }: Moment): Usage {
+/** Nothing is used yet. */
+export function beginUsage(limit: KeyLimit, { steadyMs, wallMs }: Moment): Usage {
   return { tokens: limit.burst, steadyMs, day: Math.floor(wallMs / DAY_MS), items: 0, bytes: 0, usd: 0 };
 }
 
 /** The usage at a later moment, without requests in between. */
-export function usageAt(usage: Usage, limit: KeyLimit, { steadyMs, wallMs }: Moment): Usage {
+export function refillUsage(usage: Usage, limit: KeyLimit, { steadyMs, wallMs }: Moment): Usage {
   const gained = ((limit.itemsPerSecond ?? 0) * Math.max(0, steadyMs - usage.steadyMs)) / 1000;
   const tokens = Math.min(limit.burst, usage.tokens + gained); // key-usage.1
   const day = Math.floor(wallMs / DAY_MS);

@@ -12,7 +12,7 @@ export interface Prompt {
   readonly messages: readonly Json[];
 }
 
-/** One message of the system in front are the instructions, as model APIs take them apart from the messages. */
+/** One system message in front becomes the instructions: model APIs take them apart from the messages. */
 export function toPrompt(messages: readonly Json[]): Prompt {
   const [first, second] = messages;
   const isPlain = isJsonObject(first) && Object.keys(first).every((name) => name === "role" || name === "content");

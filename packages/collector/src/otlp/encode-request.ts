@@ -1,7 +1,7 @@
 // Encode request: spans or log records → the bytes of an export request in protobuf, for receivers that get another
 // selection of items, or other attributes, than the collector received.
-// The readers of this folder read the same items from the bytes. A double without a fraction
-//   becomes an integer: the readers keep no difference.
+// The readers of this folder read the same items from the bytes. A double without a fraction becomes an integer: the
+// readers keep no difference.
 import type { LogRecord } from "./log-record.ts";
 import type { Attributes, AttributeValue, Resource, Scope, Span, SpanEvent, SpanLink, UnixNano } from "./span.ts";
 import { varintBytes } from "./varint.ts";
@@ -113,6 +113,8 @@ function encodeValue(value: AttributeValue): Buffer {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+// A field of protobuf, by its number; a field with its default value is left out.
 
 function bytes(number: number, content: Uint8Array): Buffer {
   return Buffer.concat([varintBytes(number * 8 + 2), varintBytes(content.length), content]);

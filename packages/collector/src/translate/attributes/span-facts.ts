@@ -30,6 +30,7 @@ export interface Facts {
   familySize(name: Family): number;
   /** Everything read from here on belongs to this field of the run. */
   enter(field: RunField): void;
+  /** The present place in the list of uses, for `release`. */
   mark(): number;
   /** Takes back the uses since the mark: the rule that read the attributes yielded nothing. */
   release(mark: number): void;

@@ -57,7 +57,7 @@ type Complete<T, Given> = [Exclude<keyof T, Listed<Given>>] extends [never]
 
 const snakeCase = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The columns of a row are its fields in snake case, except `names`. */
+/** The columns of a row are its fields in snake case, except `names`. Two calls: the caller names `T`, not `Given`. */
 function columns<T>() {
   return <const Given extends Fields<T>>({ names = {}, ...kinds }: Given & Complete<T, Given>): Columns<T> => {
     const own: Readonly<Record<string, string | undefined>> = names;

@@ -52,13 +52,13 @@ export function newTransaction(ports: TransactionPorts): Transaction {
   };
 }
 
-export function failed(transaction: Transaction, reason: unknown): void {
+export function noteFailure(transaction: Transaction, reason: unknown): void {
   transaction.failure ??= { reason };
 }
 
 export async function read(transaction: Transaction, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
   if (transaction.opening === null && transaction.before !== null) await transaction.before;
-  if (transaction.opening === null) return alone(transaction.ports.pool, sql, parameters);
+  if (transaction.opening === null) return sendAlone(transaction.ports.pool, sql, parameters);
   return send(transaction, sql, parameters);
 }
 
@@ -93,7 +93,7 @@ export function hold(transaction: Transaction, key: string): void {
   if (transaction.held.has(key)) return;
   transaction.held.add(key);
   if (transaction.opening === null) transaction.opening = open(transaction, key);
-  else send(transaction, LOCK, [key]).catch((error: unknown) => failed(transaction, error));
+  else send(transaction, LOCK, [key]).catch((error: unknown) => noteFailure(transaction, error));
 }
 
 /** The next read sees all writes that this process requested before under this name. */
@@ -117,15 +117,15 @@ export function disconnect(transaction: Transaction, broken: boolean): void {
 
 async function open(transaction: Transaction, key: string | null): Promise<void> {
   const { lockQueue, pool } = transaction.ports;
-  const fail = (error: unknown): void => failed(transaction, error);
+  const fail = (error: unknown): void => noteFailure(transaction, error);
   try {
     if (key !== null) transaction.releaseTurn = await lockQueue.enter(key);
     const opened = await connect(pool);
-    const { send: say } = findPipeline(opened);
+    const { send: sendFirst } = findPipeline(opened);
     const limits = findLimits(opened);
-    say("BEGIN", []).catch(fail);
-    if (limits !== null) say(limits, []).catch(fail);
-    if (key !== null) say(LOCK, [key]).catch(fail);
+    sendFirst("BEGIN", []).catch(fail);
+    if (limits !== null) sendFirst(limits, []).catch(fail);
+    if (key !== null) sendFirst(LOCK, [key]).catch(fail);
     transaction.client = opened;
   } catch (error) {
     fail(error);
@@ -149,7 +149,7 @@ function send(
       findPipeline(client)
         .send(sql, parameters)
         .then(resolve, (error: unknown) => {
-          failed(transaction, describe === undefined ? error : describe(error));
+          noteFailure(transaction, describe === undefined ? error : describe(error));
           reject(transaction.failure?.reason);
         });
     };
@@ -166,7 +166,7 @@ function connect(pool: Pool): Promise<PoolClient> {
 }
 
 /** A single statement outside a transaction. */
-async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
+async function sendAlone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
   const client = await connect(pool);
   let broken = true;
   try {

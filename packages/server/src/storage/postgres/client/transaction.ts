@@ -24,7 +24,7 @@ import {
   type TransactionPorts,
   attempt,
   disconnect,
-  failed,
+  noteFailure,
   follow,
   hold,
   newTransaction,
@@ -83,13 +83,13 @@ export function createSqlTransaction(ports: TransactionPorts): SqlTransaction {
     },
     attempt: (sql, ...parameters) => attempt(transaction, sql, parameters),
     run(sql, ...parameters) {
-      write(transaction, sql, parameters).catch((error: unknown) => failed(transaction, error));
+      write(transaction, sql, parameters).catch((error: unknown) => noteFailure(transaction, error));
     },
     require(otherwise, sql, ...parameters) {
       // The commit follows at once, so the database has to reject it.
       const counted = `WITH changed AS (${sql} RETURNING 1) SELECT 1 / count(*) FROM changed`;
       const describe = (error: unknown): unknown => (isDivisionByZero(error) ? otherwise() : error);
-      write(transaction, counted, parameters, describe).catch((error: unknown) => failed(transaction, error));
+      write(transaction, counted, parameters, describe).catch((error: unknown) => noteFailure(transaction, error));
     },
     hold: (key) => hold(transaction, key),
     noteHeld: (key) => void transaction.held.add(key),
