@@ -79,6 +79,7 @@ test("a refusal prints the body as the API gives it, and the sentence (cli-api.2
 
 for (const [name, args] of [
   ["no path", []],
+  ["a method alone", ["GET"]],
   ["an unknown method", ["FETCH", "/ok"]],
   ["two methods", ["GET", "/ok", "-X", "POST"]],
   ["another server in the path", ["https://example.com/ok"]],

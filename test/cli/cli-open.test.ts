@@ -77,6 +77,9 @@ test("logs prints the events of a run, and follows it to its end (cli-open.2)", 
   const { body } = await call(server, "GET", `/threads/${thread.threadId}/runs`);
   const [second, first] = body as readonly { readonly run_id: string }[];
   assert.equal(last.err, `run ${second?.run_id.slice(0, 13)}\n`);
+  const paused = await run(["logs", thread.threadId, first?.run_id ?? ""]);
+  assert.match(paused.out, /"Well\?"[^]*\n\ninterrupted\n$/);
+  assert.doesNotMatch(paused.out, /__interrupt__/, "its schema hides the values");
   const { out } = await run(["logs", thread.threadId, first?.run_id ?? "", "--json"]);
   const events = lines(out) as readonly { readonly event: string }[];
   assert.deepEqual([events[0]?.event, events.some(({ event }) => event === "values")], ["metadata", true]);

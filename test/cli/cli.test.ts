@@ -86,7 +86,7 @@ test("lists, shows, cancels and deletes threads by id prefix (cli.1, cli.2)", as
     run(["threads", "history", done.threadId, "--json"]),
     run(["threads", "cancel", short]),
   ]);
-  assert.match(shown.out, /pending +[0-9a-f]{32} "Well\?"/);
+  assert.match(shown.out, /pending +[0-9a-f]{8} Well\?/);
   assert.deepEqual((JSON.parse(state.out) as { readonly answer: unknown }).answer, ["yes"]);
   const checkpoints = lines(history.out) as readonly { readonly checkpoint: { readonly checkpoint_id: string } }[];
   assert.equal(checkpoints.length, 3);
@@ -203,6 +203,8 @@ test("an unreachable server and an invalid command are one-line errors (cli.3)",
     [["inbox", "ls", "--api-key", "canary-secret\nx"], 2, /--api-key/],
     [["inbox", "ls", "--limit", "0"], 2, /expected a number from 1/],
     [["inbox", "ls", "--older-than", "soon"], 2, /--older-than/],
+    [["inbox", "ls", "--kind", "x"], 2, /is invalid: expected one of tool_approval, form/],
+    [["inbox", "review", "--json"], 2, /unknown option '--json'/],
     [["inbox", "look"], 2, /unknown command/],
     [["threads", "show", "zz"], 1, /no thread has an id starting with "zz"/],
   ];

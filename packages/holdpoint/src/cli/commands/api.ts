@@ -45,6 +45,8 @@ export async function callApi(cli: Cli, words: readonly string[], options: ApiOp
   return EXIT.done;
 }
 
+const METHOD = /^(GET|HEAD|POST|PUT|PATCH|DELETE)$/;
+
 /** @throws {CliError} */
 async function readCall(cli: Cli, words: readonly string[], options: ApiOptions): Promise<Call> {
   if (words.length > 2) throw new CliError("too many arguments: a method and a path", EXIT.usage);
@@ -52,10 +54,11 @@ async function readCall(cli: Cli, words: readonly string[], options: ApiOptions)
   if (words.length > 1 && options.method !== undefined)
     throw new CliError("the method is given twice: once is enough", EXIT.usage);
   if (/^[a-z]+:/i.test(path)) throw new CliError("write the path only, and name the server with --url", EXIT.usage);
+  if (given === undefined && METHOD.test(path)) throw new CliError(`missing path: ${path} and then a path`, EXIT.usage);
   const input = options.input === undefined ? null : await readInput(cli, options.input);
   const hasBody = input !== null || options.fields.length > 0;
   const method = (given ?? (hasBody ? "POST" : "GET")).toUpperCase();
-  if (!/^(GET|HEAD|POST|PUT|PATCH|DELETE)$/.test(method))
+  if (!METHOD.test(method))
     throw new CliError(`${given ?? ""} is no method: GET, HEAD, POST, PUT, PATCH or DELETE`, EXIT.usage);
   const members = await readFields(options.fields, (file) => readInput(cli, file));
   const isQuery = input !== null || method === "GET" || method === "HEAD";

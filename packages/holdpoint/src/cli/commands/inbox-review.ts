@@ -8,13 +8,13 @@ import { agentClient, type ServerOptions } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { inboxItems } from "../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { paint, type PrintOptions } from "../output/print.ts";
+import { paint } from "../output/print.ts";
 import { oneLine } from "../output/sanitize.ts";
 import { editArgs, listChanges } from "./edit-args.ts";
 import { answer, approve, edit, reject, type AnswerOptions } from "./inbox-answer.ts";
 import { itemLines, readQuestion } from "./inbox-list.ts";
 
-export interface ReviewOptions extends ServerOptions, PrintOptions {
+export interface ReviewOptions extends ServerOptions {
   readonly graph?: string;
   readonly search?: string;
   readonly by?: string;

@@ -1,4 +1,5 @@
 // Threads: list, inspect, cancel, end, delete.
+import { recognise } from "@holdpoint/api/dialects.ts";
 import type { Run, State, Thread } from "@holdpoint/api/schemas.ts";
 import { shortId, shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
@@ -83,7 +84,8 @@ export async function showThread(cli: Cli, word: string, options: Options): Prom
   fact("created", thread.created_at);
   fact("changed", thread.updated_at);
   fact("metadata", jsonText(thread.metadata));
-  for (const open of Object.values(thread.interrupts).flat()) fact("pending", `${open.id}  ${jsonText(open.value)}`);
+  for (const { id: item, value, response_schema: schema } of Object.values(thread.interrupts).flat())
+    fact("pending", `${shortId(item ?? "")}  ${recognise(value, schema ?? null).title}`);
   terminal.out("\n");
   printList(terminal, runs, runColumns(runs, cli.clock.now(), options.wide === true), {
     wide: options.wide ?? false,

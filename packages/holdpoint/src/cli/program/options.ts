@@ -47,8 +47,11 @@ export const paged = (command: Command): Command => command.option("--web", "ope
 
 const API_KEY = "key to send (safer: HOLDPOINT_API_KEY, hidden from other users of the machine)";
 
-export const ofServer = (command: Command): Command =>
-  json(command).option("--url <address>", "URL of the agent server (HOLDPOINT_URL)").option("--api-key <key>", API_KEY);
+/** Verbs that call the agent server, and print no JSON. */
+export const calling = (command: Command): Command =>
+  command.option("--url <address>", "URL of the agent server (HOLDPOINT_URL)").option("--api-key <key>", API_KEY);
+
+export const ofServer = (command: Command): Command => calling(json(command));
 
 export const ofTraces = (command: Command): Command =>
   json(command).option("--url <address>", "URL of the trace store").option("--api-key <key>", API_KEY);
@@ -58,12 +61,12 @@ export const listed = (command: Command, limit: number): Command =>
     .option("--wide", "do not truncate lines")
     .option("--limit <number>", "maximum number of entries", count, limit);
 
-export const answering = (command: Command): Command =>
-  ofServer(command)
-    .option("--by <name>", "your name, on a server without authentication")
-    .option("--wait", "wait for the resumed run and print the state of the thread");
+export const named = (command: Command): Command =>
+  command.option("--by <name>", "your name, on a server without authentication");
 
-export const working = (command: Command): Command =>
-  ofServer(command).option("--by <name>", "your name, on a server without authentication");
+export const working = (command: Command): Command => named(ofServer(command));
+
+export const answering = (command: Command): Command =>
+  working(command).option("--wait", "wait for the resumed run and print the state of the thread");
 
 export const confirmed = (command: Command): Command => command.option("--yes", "skip the confirmation");

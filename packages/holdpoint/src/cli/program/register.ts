@@ -24,12 +24,14 @@ import { actions } from "./actions.ts";
 import {
   age,
   answering,
+  calling,
   collect,
   confirmed,
   count,
   json,
   listed,
   milliseconds,
+  named,
   ofServer,
   ofTraces,
   paged,
@@ -130,7 +132,7 @@ function registerInbox(program: Command, cli: Cli): void {
   )
     .option("--text <text>", "answer with plain text")
     .action(verb.answer("answer"));
-  working(inbox.command("review").description("answer pending items one after the other, in this terminal"))
+  named(calling(inbox.command("review").description("answer pending items one after the other, in this terminal")))
     .option("--limit <number>", "maximum number of entries", count, 50)
     .option("--search <text>", "with all of these words, in the question, the thread or its metadata")
     .option("--graph <id>", "of this graph")

@@ -9,7 +9,8 @@ const NAMED_MAX = 4;
 export function formatUsageError(program: Command, name: string, error: string): string {
   const [first = "", ...more] = error
     .replace(/^error: /, "")
-    .replace(" is invalid. ", " is invalid: ")
+    .replace(/( is invalid(?: for argument '[^']*')?)\. /, "$1: ")
+    .replace("Allowed choices are ", "expected one of ")
     .trim()
     .split("\n");
   const hint = more.length > 0 ? more.join(" ").replace(/^\((.*)\)$/, "$1") : suggest(program, name, first);
