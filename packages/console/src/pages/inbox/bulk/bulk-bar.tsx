@@ -21,17 +21,18 @@ export function BulkBar({
   readonly onClear: () => void;
 }): ReactNode {
   const readOnly = useReadOnly();
+  const number = count(chosen.length);
   return (
     <div className="bulk-bar" role="toolbar" aria-label="Selected items">
-      <strong className="numeric">{chosen.length} selected</strong>
+      <strong className="numeric">{number} selected</strong>
       <Button kind="primary" icon="check" hint="a" disabled={readOnly} onClick={() => onBulk("approve")}>
-        Approve {chosen.length}
+        Approve {number}
       </Button>
       <Button kind="danger" hint="r" disabled={readOnly} onClick={() => onBulk("reject")}>
-        Reject {chosen.length}
+        Reject {number}
       </Button>
       <Button hint="w" needs="threads:claim" disabled={readOnly} onClick={() => onBulk("assign")}>
-        Assign {chosen.length}
+        Assign {number}
       </Button>
       {chosen.length < Math.min(total, SELECTED_MAX) ? (
         <Button kind="quiet" hint="*" onClick={onAll}>
