@@ -24,7 +24,7 @@ type Queries = Pick<TraceStore, "search" | "trace" | "run" | "attachment" | "pro
 /** Models as JSON, for the rows of a page only: those of all that match would take longer than the search. */
 const ITEM = `${TRACE_COLUMNS}, array_to_json(models)::text AS models`;
 const COUNTED_MAX = 1000;
-const NEWEST_MAX = 1000;
+const NEWEST_MAX = 500;
 const FEW_MAX = 5000;
 const COLUMNS = `${TRACE_COLUMNS}, models`;
 const ORDER = "ORDER BY started DESC, trace_id DESC";
@@ -109,9 +109,10 @@ async function chooseRare(sql: Sql, words: readonly string[]): Promise<readonly 
   return words.filter((_word, at) => (counts[at] ?? 0) <= most);
 }
 
+/** The word whole, too: of beginnings PostgreSQL tells nothing while fewer than 100 words are common. */
 async function estimateTraces(sql: Sql, word: string): Promise<number> {
   const text = "EXPLAIN (FORMAT JSON) SELECT 1 FROM holdpoint_traces.traces WHERE words @@ $1::tsquery";
-  const [row] = await sql.all(text, formatQuery([word]));
+  const [row] = await sql.all(text, `${formatQuery([word])} | '${word}'`);
   const found: unknown = row?.["QUERY PLAN"];
   const plan = (typeof found === "string" ? JSON.parse(found) : found) as readonly [{ readonly Plan: Row }];
   return Number(plan[0].Plan["Plan Rows"]);
