@@ -6,7 +6,8 @@
 //   thread-questions.3. REST answers a question of a protocol run, and the protocol one of a REST run.
 //   thread-questions.4. Refusals have their codes, and the ids of the questions that are open.
 //   thread-questions.5. A node that asks again makes a new question.
-//   thread-questions.6. An answer whose run was cancelled before its start is void: the question is requested again.
+//   thread-questions.6. An answer whose run was cancelled before its start is void: the question is requested again, and
+//     a run behind it that refuses a pause ends.
 //   thread-questions.7. Answers in one batch reach their nodes in one run.
 //   thread-questions.8. Answers to several questions of a pause that arrive at the same time all count, one run each.
 import assert from "node:assert/strict";
@@ -283,6 +284,15 @@ test("an answer whose run never began is void (thread-questions.6)", PATIENCE, a
     shown.filter((event) => isRequest(event) || isAnswered(event)),
     [request],
   );
+  const again = await to(asking, "input.respond", { interrupt_id: id, response: "void" });
+  const refusing = { assistant_id: "echo", input: {}, on_paused: "reject" };
+  const { body: behind } = await call(small, "POST", `/threads/${asking}/runs`, refusing);
+  const told = call(small, "GET", `/threads/${asking}/runs/${String(behind["run_id"])}/join`);
+  const both = { thread_id: asking, run_ids: [again.result["run_id"], behind["run_id"]] };
+  await call(small, "POST", "/runs/cancel", both);
+  assert.match((await told).text, /thread_paused/, "it is paused again");
+  const stored = await call(small, "GET", `/threads/${asking}/runs/${String(behind["run_id"])}`);
+  assert.equal(stored.body["ended_by"], "failure", "once");
   await cancel(busy, slow.result["run_id"]);
   const last = await to(asking, "input.respond", { interrupt_id: id, response: "counts" });
   assert.equal((await reader.until(isRunEnd(last.result["run_id"]))).at(-1)?.data["event"], "completed");

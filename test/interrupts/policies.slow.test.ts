@@ -6,6 +6,8 @@
 //   policies.3. Who may write, see and revoke; every writing and revocation is in the verified trail.
 //   policies.4. An answer that is remembered: what it may say, and that a refusal changes nothing.
 //   policies.5. A dry run says what people had decided.
+//   policies.6. A pause that a policy ends at once ends no run in the queue whose `on_paused` is `reject`; one that waits
+//     for a person does.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,12 +20,14 @@ const ADMIN = "the-long-key-of-the-admin";
 const folder = temporaryFolder();
 const config = join(folder, "langgraph.json");
 const graphs = join(import.meta.dirname, "..", "graphs", "questions.ts");
+const slow = join(import.meta.dirname, "..", "graphs", "failures.ts:slow");
 writeFileSync(
   config,
   JSON.stringify({
-    graphs: Object.fromEntries(
-      ["echo", "parallel", "loop", "series"].map((name) => [name, `${graphs}:${name}`] as const),
-    ),
+    graphs: {
+      ...Object.fromEntries(["echo", "parallel", "loop", "series"].map((name) => [name, `${graphs}:${name}`] as const)),
+      slow,
+    },
     policies: [{ action: "note", when: { "args.size": { lte: 10 } }, answer: "approve" }],
   }),
 );
@@ -454,4 +458,22 @@ test("a dry run counts what people had decided (policies.5)", async () => {
     (body["others"] as readonly Body[]).map(({ by }) => by),
     ["rita"],
   );
+});
+
+test("runs in the queue behind a pause that a policy ends, and behind one that waits (policies.6)", async () => {
+  const gate = join(folder, "gate");
+  const { body: thread } = await send("POST", "/threads", {});
+  const path = `/threads/${String(thread["thread_id"])}/runs`;
+  const begin = async (assistant: string, input: object, more: object = {}): Promise<string> =>
+    String((await send("POST", path, { assistant_id: assistant, input, ...more })).body["run_id"]);
+  await begin("slow", { gate });
+  const ids = [
+    await begin("echo", { payload: tool("note", { size: 1 }) }),
+    await begin("echo", { payload: "go on?" }, { on_paused: "reject" }),
+    await begin("echo", {}, { on_paused: "reject" }),
+  ];
+  writeFileSync(gate, "");
+  for (const id of ids) await send("GET", `${path}/${id}/join`);
+  const ended = await Promise.all(ids.map(async (id) => (await send("GET", `${path}/${id}`)).body["ended_by"]));
+  assert.deepEqual(ended, ["pause", "pause", "failure"]);
 });

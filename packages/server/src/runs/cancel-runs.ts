@@ -1,9 +1,11 @@
 // Run cancellation: of one run, a selection, or all active runs.
 // Invariants:
 //   - A cancellation is in the audit trail before the caller gets its reply, and survives the process.
-//   - A pending run ends by the same rules as a run aborted right after its claim.
+//   - A pending run ends by the same rules as a run aborted right after its claim: the thread may pause again, and runs
+//     behind it that refuse a pause end too.
 import type { AgentContext } from "../context/context.ts";
 import { noteEnd } from "../events/thread-note.ts";
+import { endBehindPause } from "./execute/behind-pause.ts";
 import { type Finished, endPending, finishRun, toRunOutcome } from "./execute/finish-run.ts";
 import type { Caller, CancelReason, Run, Scope } from "../model/model.ts";
 import { EMPTY_WRITE_SET } from "../model/empty-write-set.ts";
@@ -126,6 +128,8 @@ interface Page {
 interface Cancelled {
   readonly run: Run;
   readonly outcome: "had_ended" | "ended" | "is_ending";
+  /** Runs that ended because the thread is paused again. */
+  readonly refused?: readonly Run[];
   /** Null if the run had not claimed its thread. */
   readonly finished?: Finished | null;
 }
@@ -137,10 +141,11 @@ function abortReasonFor(action: CancelAction): "cancel" | "rollback" {
 async function cancel(
   agent: AgentContext,
   tx: EndTx & EventTx,
-  given: Run,
+  listed: Run,
   { caller, action, reason }: Cancellation,
 ): Promise<Cancelled> {
-  if (!isActive(given.status)) return { run: given, outcome: "had_ended" };
+  const given = await tx.run(listed.threadId, listed.runId); // one before it in the list may have ended it
+  if (given === null || !isActive(given.status)) return { run: given ?? listed, outcome: "had_ended" };
   const run: Run = { ...given, cancelReason: given.cancelReason ?? reason };
   const { threadId, runId } = run;
   const at = agent.clock.now();
@@ -160,12 +165,14 @@ async function cancel(
 }
 
 /** After the commit. @returns true if the run has ended */
-function afterCommit(agent: AgentContext, { run, outcome, finished = null }: Cancelled, action: CancelAction): boolean {
+function afterCommit(agent: AgentContext, cancelled: Cancelled, action: CancelAction): boolean {
+  const { run, outcome, finished = null, refused = [] } = cancelled;
   if (outcome === "is_ending") return !agent.worker.abort(run.runId, abortReasonFor(action)) && agent.worker.alone;
   if (outcome === "had_ended") return true;
   agent.events.wakes.wake(run.threadId);
   if (finished !== null) agent.inbox.added(finished.pending, finished.metadata);
-  agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
+  for (const ended of [run, ...refused])
+    agent.worker.ends.ended(ended, () => ({ run: ended, valuesText: null, interrupts: [], pause: null }), true);
   agent.worker.wake();
   agent.webhooks.wake();
   return true;
@@ -177,7 +184,7 @@ async function cancelPending(
   tx: EndTx & EventTx,
   run: Run,
   { reason, at }: { readonly reason: "cancel" | "rollback"; readonly at: number },
-): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
+): Promise<Pick<Cancelled, "run" | "finished" | "refused">> {
   const { threadId } = run;
   const announce = announcer(agent.graphs, () => null);
   const note = { newId: agent.newId, at, goneAt: agent.events.goneAt(run) };
@@ -201,5 +208,5 @@ async function cancelPending(
   };
   const finished = await finishRun(tx, { run: claimed, result, outcome: toRunOutcome(result, reason), at, announce });
   if (finished !== null && !finished.threadIsGone) await noteEnd(tx, finished, note);
-  return { run: finished?.run ?? claimed, finished };
+  return { run: finished?.run ?? claimed, finished, refused: await endBehindPause(tx, finished, agent) };
 }

@@ -16,11 +16,15 @@ const REFUSED: ErrorInfo = {
     "The thread waits for a person, whom an earlier run has asked, and on_paused is reject. Answer the question and start the run again, or use a thread of its own for it.",
 };
 
+type BehindPausePorts = Pick<ExecutePorts, "graphs" | "clock"> & {
+  readonly events: Pick<ExecutePorts["events"], "goneAt">;
+};
+
 /** @returns the runs that have ended */
 export async function endBehindPause(
   tx: EndTx & EventTx,
   finished: Pick<Finished, "holdsRuns" | "run"> | null,
-  { graphs, events, clock }: Pick<ExecutePorts, "graphs" | "events" | "clock">,
+  { graphs, events, clock }: BehindPausePorts,
 ): Promise<readonly Run[]> {
   if (finished?.holdsRuns !== true) return [];
   const { threadId } = finished.run;
