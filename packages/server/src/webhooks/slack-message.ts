@@ -50,7 +50,7 @@ export function slackMessage(
     const text = `Waits until <!date^${seconds}^{date_short_pretty} {time}|${fallback}>`;
     blocks.push({ type: "context", elements: [{ type: "mrkdwn", text }] });
   }
-  return { text: mrkdwn(`${title}: ${item.graphId} is waiting for you`, SECTION_UNITS_MAX), blocks };
+  return { text: mrkdwn(`${title} (${item.graphId} is waiting for you)`, SECTION_UNITS_MAX), blocks };
 }
 
 export function linkButton(text: string, link: string, isPrimary: boolean): JsonObject {

@@ -16,6 +16,7 @@ import { holdSecs, typesName } from "../../../hooks/preferences.ts";
 import { useValue } from "../../../hooks/value.ts";
 import { DangerChip, Failure, Field, Loading } from "../../../ui/controls.tsx";
 import { CopyCurl } from "../../../ui/copy.tsx";
+import { count } from "../../../ui/format.ts";
 import { Folds, useFold, useUnfolded } from "../../../text/folds.tsx";
 import { reportBulk } from "./bulk-results.tsx";
 import { type Group, type Plan, type Planned, buildPlan } from "./bulk.ts";
@@ -70,7 +71,7 @@ function Decision({ kind, items, query, onClose, onDone }: BulkProps): ReactNode
     onDone();
     sendPlan(title, plan, answers);
   };
-  const left = `${plan.left.length} selected items do not allow this, and are left out.`;
+  const left = `${count(plan.left.length)} selected items do not allow this, and are left out.`;
   return (
     <ConfirmFrame
       title={title}
@@ -96,8 +97,8 @@ function Decision({ kind, items, query, onClose, onDone }: BulkProps): ReactNode
 function nameTitle(verb: string, { groups, planned }: Plan): string {
   const [only] = groups;
   if (only === undefined) return `${verb}: no selected item allows it`;
-  if (groups.length === 1) return `${verb} ${planned.length} × ${only.what}`;
-  return `${verb} ${planned.length} items of ${groups.length} groups`;
+  if (groups.length === 1) return `${verb} ${count(planned.length)} × ${only.what}`;
+  return `${verb} ${count(planned.length)} items of ${groups.length} groups`;
 }
 
 function listAnswers({ planned }: Plan): readonly Answer[] {
@@ -134,7 +135,7 @@ function BulkGroups({ groups }: { readonly groups: readonly Group[] }): ReactNod
       <h3 className="row">
         <code>{what}</code>
         <span className="muted">
-          {graph} · {planned.length}
+          {graph} · {count(planned.length)}
         </span>
       </h3>
       <ol className="bulk-items">
