@@ -18,9 +18,9 @@ test("a value that the memory of the process cannot take is refused by name, and
 test("a larger memory takes larger values, and none is refused without a limit", () => {
   const rows: readonly (readonly [mebibytes: number, fits: number, refused: number])[] = [
     [64, 100_000, 100_001],
-    [256, 5.5e6, 6e6],
-    [512, 22e6, 23e6],
-    [1024, 55e6, 57e6],
+    [256, 4.3e6, 4.4e6],
+    [512, 21e6, 22e6],
+    [1024, 54e6, 55e6],
   ];
   for (const [mebibytes, fits, refused] of rows) {
     const max = readUnitsMax(readStateBudget(mebibytes * MIB));
