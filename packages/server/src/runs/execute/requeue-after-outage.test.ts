@@ -68,7 +68,7 @@ function begin(
 test("the requeue is repeated until it is stored (requeue-after-outage.1)", async () => {
   const { result, updates, seen, clock } = begin(RUN, { refusals: 3 });
   await clock.advance(250 + 1000 + 2000);
-  assert.deepEqual(await result, { finished: null, left: "taken_over" });
+  assert.deepEqual(await result, { finished: null, left: "taken_over", refused: [] });
   assert.equal(seen.tries, 4);
   assert.deepEqual(
     updates.map(({ status, storageFailures }) => [status, storageFailures]),
