@@ -1,11 +1,11 @@
 // Runs test files in few processes: `node test/run.ts SUITE|FILE|PATTERN...`, where a suite is one of suites.ts: `first` is
 // `npm test`. To load the server takes a second of CPU time, to start it once more in a process that has loaded
 // it a twentieth of that.
-//   test/run.1. Unit tests of all packages but the storage share a process with the tests of the project. Files that start
-//        servers in their own process (server-here.ts, world.ts, createHoldpoint) share two, one file after the other;
-//        tests of the storage share one, and those of the collector without processes. Files of the console share two,
-//        and a browser in each. Each other file has a process of its own; some of them run at a time, those that take
-//        long first. `node --test FILE` runs any file alone.
+//   test/run.1. Unit tests of all packages but the storage share a process with the tests of the project, and so do those of
+//        the collector without processes. Files that start servers in their own process (server-here.ts, world.ts,
+//        createHoldpoint) share three, one file after the other; tests of the storage share two. Files of the console
+//        share two, and a browser in each. Each other file has a process of its own; some of them run at a time, those
+//        that take long first. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece. What failed is repeated at the end.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails. A test that fails
@@ -37,13 +37,9 @@ const isCollector = (file: string): boolean => file.startsWith("test/collector/"
 const isAgent = (file: string): boolean => file.startsWith("test/agent/");
 const isBrowser = (file: string): boolean => file.startsWith("test/e2e/");
 /** A new file joins the others of its folder, and changes nothing for those of the other processes. */
-const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [
-  isUnit,
-  isAgent,
-  isStorage,
-  isCollector,
-  (file) => ![isUnit, isAgent, isStorage, isCollector].some((has) => has(file)),
-];
+const ONE_PROCESS = [isUnit, isAgent, isCollector] as const;
+const isOther = (file: string): boolean => ![...ONE_PROCESS, isStorage, isBrowser].some((has) => has(file));
+const TWO_PROCESSES = [isStorage, isOther, isBrowser] as const; // more browsers take each other's time
 const CONCURRENT_FILES = 6;
 /** Beside all others, and they wait for the registry. */
 const CONCURRENT_PACKAGES = 3;
@@ -160,8 +156,8 @@ function findFiles(name: string): readonly string[] {
 const files = [...new Set(named.flatMap(findFiles))].toSorted();
 const sharing = files.filter(shares);
 const groups = [
-  ...SHARED_PROCESSES.map((has) => sharing.filter((file) => !isBrowser(file) && has(file))),
-  ...dealInTwo(sortLongFirst(sharing.filter(isBrowser))), // more browsers take each other's time
+  ...ONE_PROCESS.map((has) => sharing.filter(has)),
+  ...TWO_PROCESSES.flatMap((has) => dealInTwo(sortLongFirst(sharing.filter(has)))),
 ];
 const postgres = (process.env["DATABASE_URI"] ?? "") === "" ? await startPostgres() : null;
 process.env["TMPDIR"] = folder; // the children inherit both

