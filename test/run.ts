@@ -3,7 +3,7 @@
 // it a twentieth of that.
 //   test/run.1. Unit tests of all packages but the storage share a process with the tests of the project, and so do those of
 //        the collector without processes. Files that start servers in their own process (server-here.ts, world.ts,
-//        createHoldpoint) share three, one file after the other; tests of the storage share two. Files of the console
+//        createHoldpoint) share four, one file after the other; tests of the storage share one. Files of the console
 //        share two, and a browser in each. Each other file has a process of its own; some of them run at a time, those
 //        that take long first. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
@@ -37,9 +37,9 @@ const isCollector = (file: string): boolean => file.startsWith("test/collector/"
 const isAgent = (file: string): boolean => file.startsWith("test/agent/");
 const isBrowser = (file: string): boolean => file.startsWith("test/e2e/");
 /** A new file joins the others of its folder, and changes nothing for those of the other processes. */
-const ONE_PROCESS = [isUnit, isAgent, isCollector] as const;
-const isOther = (file: string): boolean => ![...ONE_PROCESS, isStorage, isBrowser].some((has) => has(file));
-const TWO_PROCESSES = [isStorage, isOther, isBrowser] as const; // more browsers take each other's time
+const ONE_PROCESS = [isUnit, isStorage, isCollector] as const;
+const isOther = (file: string): boolean => ![...ONE_PROCESS, isAgent, isBrowser].some((has) => has(file));
+const TWO_PROCESSES = [isAgent, isOther, isBrowser] as const; // more browsers take each other's time
 const CONCURRENT_FILES = 6;
 /** Beside all others, and they wait for the registry. */
 const CONCURRENT_PACKAGES = 3;

@@ -166,6 +166,7 @@ test("views, read marks and the tab of a person are the same in another browser,
 test("a page of one person writes nothing for another one who has signed in since in the same browser", async () => {
   const page = await signIn("rita", "/inbox", "shared");
   await page.getByRole("region", { name: "Account" }).getByText("rita Example").waitFor();
+  await page.getByRole("link", { name: "refund" }).waitFor(); // what it loads later, it would load without a session
   await page.context().clearCookies(); // the session of the first page stays alive at the server
   const other = await signIn("vera", "/inbox", "shared");
   await other.getByRole("region", { name: "Account" }).getByText("vera Example").waitFor();
