@@ -44,7 +44,7 @@ export function formatRequest(value: Json, { actions }: Asked): string {
   return parts.map((lines) => lines.join("\n").trimEnd()).join("\n\n");
 }
 
-/** What is under the name of an action. */
+/** The lines below the name of an action: its description, then its arguments. */
 export function formatAction({ description, args }: Pick<Asked["actions"][number], "description" | "args">): string {
   return [...(description === null ? [] : [nameData(description), ""]), formatMembers(args)].join("\n");
 }

@@ -45,7 +45,7 @@ export function ConfirmFrame({
           <Button hint="Esc" autoFocus={dangerous && !hasField} form={FORM} onClick={onClose}>
             Cancel
           </Button>
-          {/* What is harmless is there to be confirmed, and Enter does that wherever the focus was. */}
+          {/* Confirm has the first focus, so Enter confirms, unless the request is dangerous. */}
           <Button {...(dangerous ? DANGEROUS : HARMLESS)} autoFocus={!dangerous} submit form={FORM} {...button}>
             Confirm
           </Button>

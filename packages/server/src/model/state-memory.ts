@@ -49,6 +49,6 @@ export const BODY_BYTES_MAX: number = Math.floor(STATE_BUDGET_BYTES / BYTES_OF_B
 
 const BYTES_UNKNOWN = 128 * 1024 * 1024;
 
-/** Runs in progress whose states nobody knows: half of the memory is V8's, and their nodes may end at one moment. */
+/** Limit of runs in progress whose state sizes are unknown: their nodes may all end at one moment, and V8 has half of the memory. */
 export const UNKNOWN_RUNS_MAX: number =
   LIMIT_BYTES === 0 ? Infinity : Math.max(1, Math.floor(LIMIT_BYTES / BYTES_UNKNOWN));
