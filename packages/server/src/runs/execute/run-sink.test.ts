@@ -10,16 +10,20 @@ import { createSink } from "./run-sink.ts";
 
 const RUN = { runId: "run", threadId: "thread", attempt: 1 } as Run;
 
+const REFUSED = new Error("refused");
+
 interface StorageOptions {
   /** True: the commit fails, and the storage repeats the transaction. */
   readonly refuses?: () => boolean;
+  /** True: the statement fails, and the storage repeats the transaction after its ROLLBACK. */
+  readonly fails?: () => boolean;
 }
 
 /**
  * A transaction has the lock from its first statement to its end, in call order. Each statement waits for `answer`.
  * `stored` has the rows of all commits; a row that is stored again moves to the end.
  */
-function storageWithLock({ refuses = () => false }: StorageOptions = {}) {
+function storageWithLock({ refuses = () => false, fails = () => false }: StorageOptions = {}) {
   const stored = new Set<string>();
   const answers: (() => void)[] = [];
   let line: Promise<void> = Promise.resolve();
@@ -35,6 +39,7 @@ function storageWithLock({ refuses = () => false }: StorageOptions = {}) {
       }
       await turn;
       await answered();
+      if (fails()) throw REFUSED;
     };
     const tx = {
       async putRunWrites(_: unknown, { checkpoints }: WriteSet) {
@@ -56,6 +61,10 @@ function storageWithLock({ refuses = () => false }: StorageOptions = {}) {
         stored.add(row);
       }
       return { result };
+    } catch (error) {
+      if (error !== REFUSED) throw error;
+      await answered(); // to the ROLLBACK
+      return null;
     } finally {
       end.resolve();
     }
@@ -148,5 +157,26 @@ test("the last transaction of a run stores the rows of one that the storage is a
   });
   sink.close();
   await answeredUntil(Promise.all([early, last]), answer);
+  assert.deepEqual([...stored], ["1", "2"]);
+});
+
+test("rows that wait for a second repetition reach the end of the run, and no transaction behind it", async () => {
+  let statements = 0;
+  const { storage, stored, answer } = storageWithLock({ fails: () => statements++ < 2 });
+  const { sink, take, add } = sinkOn(storage);
+  add("1");
+  const early = sink.now(take);
+  while (statements < 1) await answer(); // refused
+  while (statements < 2) await answer(); // its repetition too, which is about to roll back
+  const last = storage.transaction(async (tx) => {
+    await tx.isCurrent(RUN);
+    await tx.putRunWrites(
+      RUN,
+      sink.withEarlier({ checkpoints: [{ checkpointId: "2" } as Checkpoint], writes: [], blobs: [] }),
+    );
+  });
+  sink.close();
+  const behind = sink.now(take);
+  await answeredUntil(Promise.all([early, last, behind]), answer);
   assert.deepEqual([...stored], ["1", "2"]);
 });

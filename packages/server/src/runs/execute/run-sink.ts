@@ -15,8 +15,9 @@ import {
   type Kept,
   nextRows,
   joinRows,
-  type WaitingRows,
   type RowSet,
+  takeFresh,
+  type WaitingRows,
 } from "./waiting-rows.ts";
 
 /** Reason why the run is no longer in this attempt. */
@@ -197,7 +198,7 @@ async function storeWrites(
 ): Promise<DrainedEvents | null> {
   const { run, controller, ports } = state;
   // Until a repetition has the lock, another transaction may store its rows, which has then ended.
-  let set = isRepetition ? EMPTY_WRITE_SET : nextRows(state, kept, take);
+  let set = isRepetition ? EMPTY_WRITE_SET : takeFresh(state, kept, take);
   const hasEvents = !state.closed && eventsToo && ports.eventLog.hasFresh();
   const isDone = isRepetition ? state.closed && kept.sets.length === 0 : isEmpty(set) && !hasEvents;
   if (isDone) return null;

@@ -23,19 +23,28 @@ export interface RowSet {
   readonly rows: WriteSet;
 }
 
-/** The rows to store next. They join `kept`. */
+/**
+ * The fresh rows of the graph. They join `kept`. Without the lock a transaction may take no others: the end of the run may
+ * have it first, and looks for those that wait for a repetition.
+ */
+export function takeFresh(state: WaitingRows, kept: Kept, take: () => WriteSet): WriteSet {
+  const fresh = numberFresh(state, take);
+  kept.sets = [...kept.sets, ...fresh];
+  return joinRows(fresh);
+}
+
+/** The rows to store next, with the lock. They join `kept`. */
 export function nextRows(state: WaitingRows, kept: Kept, take: () => WriteSet): WriteSet {
-  const rows = take();
-  const fresh: readonly RowSet[] =
-    isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.writeSets++, rows }];
   const isRepetition = state.repeated.delete(kept);
   const claimed = claimRepeated(state);
-  if (claimed.length === 0 && !isRepetition) {
-    kept.sets = [...kept.sets, ...fresh];
-    return joinRows(fresh);
-  }
-  kept.sets = inOrder([...kept.sets, ...claimed, ...fresh]);
+  if (claimed.length === 0 && !isRepetition) return takeFresh(state, kept, take);
+  kept.sets = inOrder([...kept.sets, ...claimed, ...numberFresh(state, take)]);
   return joinRows(kept.sets); // some of them again: the newest is the one stored last
+}
+
+function numberFresh(state: WaitingRows, take: () => WriteSet): readonly RowSet[] {
+  const rows = take();
+  return isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.writeSets++, rows }];
 }
 
 /** Takes over the rows that wait for a repetition. */
