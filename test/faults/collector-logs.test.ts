@@ -139,6 +139,7 @@ test("what joined before a kill stays a repeat after it", async (t) => {
   const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, SPAN_TTL: "1500" };
   const send = { span: sendSpan, record: sendRecord };
   const [firstTrace, lastTrace] = [70_000, 80_000];
+  const batch = protobufRequest([0, 1, 2].map((at) => buildSpan(90_000, at, at === 0 ? undefined : at - 1)));
   const listRuns = (trace: number): readonly AcceptedRun[] =>
     backend.runs.filter(({ main }) => main["trace_id"] === uuidOfTrace(buildCallSpan(trace).traceId));
   const hasText = (trace: number): boolean =>
@@ -147,12 +148,14 @@ test("what joined before a kill stays a repeat after it", async (t) => {
   const first = (await startCollectorProcess(env)) ?? assert.fail("did not start");
   for (const [at, [, sent]] of REPEATS.entries())
     for (const one of sent) assert.ok(await send[one](first.url, firstTrace + at));
-  await backend.when(() => REPEATS.every((_, at) => hasText(firstTrace + at)));
+  assert.ok(await post(first.url, "/v1/traces", batch));
+  await backend.when(() => REPEATS.every((_, at) => hasText(firstTrace + at)) && listRuns(90_000).length === 3);
   first.child.kill("SIGKILL");
   await first.ended;
   const second = (await startCollectorProcess(env)) ?? assert.fail("did not start");
   for (const [at, [, , repeated]] of REPEATS.entries())
     for (const one of repeated) assert.ok(await send[one](second.url, firstTrace + at));
+  assert.ok(await post(second.url, "/v1/traces", batch));
   assert.ok(await sendRecord(second.url, lastTrace)); // waits as long as a repeat would
   await backend.when(() => hasText(lastTrace));
   second.child.kill("SIGTERM");
@@ -164,5 +167,6 @@ test("what joined before a kill stays a repeat after it", async (t) => {
     const withText = [...newest.values()].filter(({ text }) => text.includes(buildQuestionText(firstTrace + at)));
     assert.equal(withText.length, 1, `${what}: its text is in one run`);
   }
+  assert.equal(listRuns(90_000).length, 3, "plain spans of a repeated batch are uploaded once");
   assert.deepEqual(backend.violations, []);
 });

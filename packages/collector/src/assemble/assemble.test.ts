@@ -46,6 +46,14 @@ function span(id: number, parent: number | null, startMs = id, change: Partial<U
   };
 }
 
+/** Of a request that the spool replays. */
+const REPLAYED = [
+  {
+    index: 0,
+    request: { segment: 0, offset: 0, bytes: 0, tenant: TENANT, spans: 1, pending: 1, done: null, isReplay: true },
+  },
+] as const;
+
 /** A clock that the test advances. Due timers run in order. */
 function handClock(): Clock & { readonly pass: (ms: number) => void } {
   let now = 0;
@@ -564,7 +572,7 @@ describe("decisions", () => {
     const records = first.out.map((run) => JSON.stringify(toDecision(run)));
     const second = setUp();
     for (const record of records) second.assembler.recall(JSON.parse(record));
-    for (const run of spans.toReversed()) second.assembler.add(run);
+    for (const run of spans.toReversed()) second.assembler.add({ ...run, origins: REPLAYED });
     const orders = (runs: readonly TraceRun[]) => runs.map((run) => `${run.span.spanId} ${run.dottedOrder}`).sort();
     assert.deepEqual(orders(second.out), orders(first.out));
     assertOrders(second.out);
@@ -590,8 +598,26 @@ describe("decisions", () => {
     const second = setUp();
     for (const run of first.out) second.assembler.recall(toDecision(run));
     second.assembler.add(span(9, null, 9));
-    second.assembler.add(span(0, null));
+    second.assembler.add(span(0, null, 0, { origins: REPLAYED }));
     assert.deepEqual(second.shape(), { 9: "trace", 0: "" });
+  });
+
+  test("what its sender repeats after a restart is a duplicate, and amends its run when it has changed", () => {
+    const first = setUp();
+    const spans = [span(0, null), span(1, 0), span(2, 1), span(3, 8)];
+    for (const run of spans) first.assembler.add(run);
+    first.assembler.drain();
+    const changed = span(2, 1, 2, { content: { ...CONTENT, outputs: "{}" } });
+    first.assembler.add(changed);
+    const second = setUp();
+    for (const run of first.all) second.assembler.recall(toDecision(run));
+    for (const run of [...spans.filter((one) => one !== spans[2]), changed, span(4, 1)]) second.assembler.add(run);
+    assert.deepEqual(second.shape(), { 4: "1" });
+    assert.equal(second.assembler.add(spans[2] as UnplacedRun), "amended");
+    assert.deepEqual(
+      second.all.map(({ amends, id }) => amends && id === first.out[2]?.id),
+      [false, true],
+    );
   });
 
   test("another span cannot take a recalled run's id", () => {

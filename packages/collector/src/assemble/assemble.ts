@@ -11,7 +11,8 @@
 // Decisions (durable mode). A place depends on earlier spans and on time, so a replay after a crash could decide
 // differently. The spool therefore writes `toDecision(run)` of every emitted run to disk before the first upload of
 // that run, keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at
-// start, in the order written and before the first add(). Assembly emits a recalled span once more, in the same place.
+// start, in the order written and before the first add(). Assembly emits a recalled span that the spool replays once
+// more, in the same place; one that its sender repeats is a duplicate.
 // The orders of the children contain a promised root, so pins need no record. The pieces:
 //   trace-table.ts      the trees of all traces, their sums, limits and pins
 //   trace-tree.ts       the rules of one tree
@@ -19,7 +20,7 @@
 //   declared-places.ts   places declared by an SDK or a decision record
 //   dotted-order.ts     the order string of a place, and its rules
 import type { Clock } from "@holdpoint/base/clock.ts";
-import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+import type { TraceRun, TraceRunPlace, UnplacedRun } from "../shared/trace-run.ts";
 import { recallPlace } from "./declared-places.ts";
 import { arrive, type Arrival, type Emit } from "./trace-tree.ts";
 import { buildTreeKey } from "./tree-node.ts";
@@ -35,11 +36,8 @@ import {
 } from "./trace-table.ts";
 
 /** One run's place, in the form that the spool stores. `tenant` is `Tenant.id`, never a key. */
-export interface Decision {
+export interface Decision extends Omit<TraceRunPlace, "id" | "prints"> {
   readonly tenant: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly dottedOrder: string;
 }
 
 export interface AssembleStats {
@@ -78,6 +76,8 @@ export function toDecision(run: TraceRun): Decision {
     traceId: run.span.traceId,
     spanId: run.span.spanId,
     dottedOrder: run.dottedOrder,
+    fingerprint: run.fingerprint,
+    counts: run.counts,
   };
 }
 
@@ -108,7 +108,7 @@ export function createAssembler(limits: AssembleLimits, ports: AssemblePorts): A
     add: (run) => add(state, run),
     recall(decision) {
       const tree = findTree(table, decision.tenant, decision.traceId, ports.clock.monotonic());
-      within(table, tree, () => recallPlace(tree, decision.spanId, decision.dottedOrder));
+      within(table, tree, () => recallPlace(tree, decision));
       if (table.counts.nodes > limits.nodesMax) keepLimits(table);
     },
     isKnown(tenant, traceId, spanId) {

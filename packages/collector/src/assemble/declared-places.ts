@@ -2,7 +2,10 @@
 // process. A declaration never contradicts an earlier decision: a place is final (trace-tree.ts).
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
 import { createNode, DEPTH_MAX, noteRunId, buildOrder, traceIdFor, type Node, type Tree } from "./tree-node.ts";
-import type { UnplacedRun } from "../shared/trace-run.ts";
+import type { TraceRunPlace, UnplacedRun } from "../shared/trace-run.ts";
+import { noteCounts } from "./twin-calls.ts";
+
+type RecalledRun = Pick<TraceRunPlace, "spanId" | "dottedOrder" | "fingerprint" | "counts">;
 
 /**
  * Applies the place declared by the SDK. False: nothing is declared, or the declaration contradicts an earlier
@@ -50,13 +53,18 @@ function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
   return true;
 }
 
-/** Applies a decision of an earlier process, so that the span, its children and its root get the same places again. */
-export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): boolean {
+/**
+ * Applies a decision of an earlier process, so that the span, its children and its root get the same places again, and
+ * a span that its sender repeats is known.
+ */
+export function recallPlace(tree: Tree, { spanId, dottedOrder, fingerprint = 0, counts = "" }: RecalledRun): boolean {
   const segments = readDottedOrder(dottedOrder, DEPTH_MAX);
   if (segments === null) return false;
   const isRoot = segments.length === 1;
   if (spanId === "") return recallAddedRoot(tree, segments[0] ?? "");
-  if (tree.nodes.has(spanId)) {
+  const known = tree.nodes.get(spanId);
+  if (known !== undefined) {
+    recallContent(known, fingerprint, counts);
     // Forgotten in between, the span came back as the root: the trace's id is used.
     if (isRoot && segments[0] === tree.root?.segment) tree.rootClaimed = true;
     return false;
@@ -65,8 +73,14 @@ export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): bo
   const node = createNode(spanId);
   if (!promise(tree, node, segments)) return false;
   tree.nodes.set(spanId, node);
+  recallContent(node, fingerprint, counts);
   if (isRoot) tree.rootClaimed = true; // by this span, even before it arrives again
   return true;
+}
+
+function recallContent(node: Node, fingerprint: number, counts: string): void {
+  node.fingerprint = fingerprint;
+  noteCounts(node, counts);
 }
 
 /** A root that the collector added: the span that takes its place amends it. */

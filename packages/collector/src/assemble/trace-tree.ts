@@ -80,13 +80,16 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   if (!isKept(run) || node.state === "filtered") return "duplicate";
   const print = fingerprint(run);
   if (node.state === "promised") {
+    // What the spool replays has not reached a batch of the earlier process; what a sender repeats has.
+    const isStored = node.fingerprint !== 0 && !run.origins.some(({ request }) => request.isReplay === true);
+    if (isStored && node.fingerprint === print) return "duplicate";
     node.state = "placed";
     node.fingerprint = print;
-    const isShown = node === tree.root && tree.rootShown;
+    const isShown = isStored || (node === tree.root && tree.rootShown);
     if (node === tree.root) tree.rootClaimed = true;
     noteTwin(node, run.content);
     emit(placedRun(tree, node, run, isShown));
-    return "placed";
+    return isStored ? "amended" : "placed";
   }
   if (node.state === "waiting") {
     const before = node.run;
@@ -283,6 +286,8 @@ function placedRun(tree: Tree, node: Node, run: KeptRun, amends: boolean): Trace
     traceId: idOfSegment(tree.root?.segment ?? node.segment),
     parentRunId: node.parent === null ? "" : idOfSegment(node.parent.segment),
     dottedOrder: buildOrder(node),
+    fingerprint: node.fingerprint,
+    counts: node.counts,
     amends,
     content: countedOnce(node, run.content),
   };

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { TraceRun } from "../shared/trace-run.ts";
 import { CONTEXT, type GivenSpan, buildSpan } from "../translate/testkit.ts";
 import { createTranslator } from "../translate/translate.ts";
-import { createAssembler } from "./assemble.ts";
+import { type Assembler, createAssembler, toDecision } from "./assemble.ts";
 import { ASSEMBLE_LIMITS } from "./trace-table.ts";
 
 type Call = (input: number, output: number) => GivenSpan;
@@ -73,7 +73,7 @@ const EMBEDDING: GivenSpan = {
 const TOOL: GivenSpan = { name: "search", attributes: { "openinference.span.kind": "TOOL" } };
 const CHAIN: GivenSpan = { name: "retry", attributes: { "openinference.span.kind": "CHAIN" } };
 
-type Step = number | "release" | { readonly amend: number; readonly by: GivenSpan };
+type Step = number | "release" | "restart" | { readonly amend: number; readonly by: GivenSpan };
 
 /** Each below the one before, or below the one that `parents` names; in this order of arrival. The last run of each. */
 function place(spans: readonly GivenSpan[], order: readonly Step[], parents: readonly number[] = []): TraceRun[] {
@@ -81,11 +81,16 @@ function place(spans: readonly GivenSpan[], order: readonly Step[], parents: rea
   const out: TraceRun[] = [];
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
   const emit = (run: TraceRun): void => void out.push(run);
-  const assembler = createAssembler(ASSEMBLE_LIMITS, { clock, quietUntil: () => 0, emit });
+  const start = (): Assembler => createAssembler(ASSEMBLE_LIMITS, { clock, quietUntil: () => 0, emit });
+  let assembler = start();
   const formatId = (at: number): string => String(at + 1).padStart(16, "0");
   for (const step of order) {
-    if (step === "release") assembler.drain();
-    if (step === "release") continue;
+    if (step === "release" || step === "restart") {
+      assembler.drain();
+      if (step === "restart") assembler = start();
+      if (step === "restart") for (const run of out) assembler.recall(toDecision(run));
+      continue;
+    }
     const at = typeof step === "number" ? step : step.amend;
     const parent = parents[at] ?? at - 1;
     const span = {
@@ -170,6 +175,24 @@ describe("a call that two instrumentations see", () => {
       "when the outer one comes after the wait of the inner one",
       [call(5, 2), call(5, 2)],
       [1, "release", 0],
+      [false, true],
+    ],
+    [
+      "when the inner one comes after a restart",
+      [call(5, 2), CHAIN, call(5, 2)],
+      [0, 1, "restart", 2],
+      [true, false, false],
+    ],
+    [
+      "when a second one comes after a restart",
+      [call(5, 2), call(5, 2), call(5, 2)],
+      [0, 1, "restart", 2],
+      [true, false, false],
+    ],
+    [
+      "when its tokens come after a restart",
+      [silent, call(5, 2)],
+      [0, 1, "restart", { amend: 0, by: call(5, 2) }],
       [false, true],
     ],
     ["and other tokens are another call", [silent, call(5, 2)], [0, 1, { amend: 0, by: call(5, 3) }], [true, true]],

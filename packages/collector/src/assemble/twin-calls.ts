@@ -21,7 +21,14 @@ const CALLS_BELOW_MAX = 16;
 export function noteTwin(node: Node, content: RunContent): void {
   if (!isUncounted(node.counts)) return;
   const counts = describeCounts(content);
-  node.counts = hasCost(content) && !isUncounted(counts) ? counts + COSTED : counts;
+  noteCounts(node, hasCost(content) && !isUncounted(counts) ? counts + COSTED : counts);
+}
+
+/** @param told with the mark of a cost, as the tree log keeps them of an earlier process */
+export function noteCounts(node: Node, told: string): void {
+  if (!isUncounted(node.counts)) return;
+  node.counts = told;
+  const counts = withoutMark(told);
   if (isUncounted(counts) || counts === TOOL) return;
   const above = findCallAbove(node);
   if (above !== null && withoutMark(above.counts) === counts && !above.hasTwin) {

@@ -81,6 +81,8 @@ export function createBatcher(
         traceId: run.span.traceId,
         spanId: run.span.spanId,
         dottedOrder: run.dottedOrder,
+        fingerprint: run.fingerprint,
+        counts: run.counts,
         prints: run.span.prints,
       });
       batch.origins.push(run.span.origins);

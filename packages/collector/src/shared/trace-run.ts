@@ -144,6 +144,10 @@ export interface TraceRun {
   /** "" for the root. */
   readonly parentRunId: string;
   readonly dottedOrder: string;
+  /** Of its content, for repeats after a restart. Absent: no span is behind it. */
+  readonly fingerprint?: number | undefined;
+  /** Its tokens, as twin-calls.ts writes them. */
+  readonly counts?: string | undefined;
   /** True when an earlier upload of this span had different content: sent as `patch`. */
   readonly amends: boolean;
   /** No span is behind it: the collector adds it. */
@@ -152,11 +156,10 @@ export interface TraceRun {
 }
 
 /** The place of a run in its tree, which outlives the content. */
-export interface TraceRunPlace {
+export interface TraceRunPlace extends Pick<TraceRun, "dottedOrder" | "fingerprint" | "counts"> {
   readonly id: string;
   readonly traceId: string;
   readonly spanId: string;
-  readonly dottedOrder: string;
   readonly prints?: readonly string[] | undefined;
 }
 

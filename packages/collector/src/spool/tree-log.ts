@@ -103,8 +103,8 @@ export function createTreeLog(options: TreeLogOptions, ports: AppendLogPorts): T
 
 export function placeLines(places: readonly Omit<TraceRunPlace, "id">[]): PlaceLines {
   let text = "";
-  for (const { traceId, spanId, dottedOrder, prints } of places) {
-    text += `${traceId} ${spanId} ${dottedOrder}\n`;
+  for (const { traceId, spanId, dottedOrder, fingerprint = 0, counts = "", prints } of places) {
+    text += `${traceId} ${spanId} ${dottedOrder} ${fingerprint} ${counts}\n`;
     for (const print of prints ?? []) text += `${traceId} ${print}\n`; // the log records in it
   }
   return { runs: places.length, text };
@@ -134,8 +134,8 @@ async function readDecisions(
 export function* parseDecisions(record: SpoolRecord): Generator<Decision> {
   const tenant = String(record.header["tenant"]);
   for (const line of record.body.toString("latin1").split("\n")) {
-    const [traceId, spanId, dottedOrder] = line.split(" ");
+    const [traceId, spanId, dottedOrder, print = "0", ...counts] = line.split(" ");
     if (traceId !== undefined && spanId !== undefined && dottedOrder !== undefined)
-      yield { tenant, traceId, spanId, dottedOrder };
+      yield { tenant, traceId, spanId, dottedOrder, fingerprint: Number(print), counts: counts.join(" ") };
   }
 }
