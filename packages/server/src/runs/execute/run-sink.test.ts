@@ -161,13 +161,13 @@ test("the last transaction of a run stores the rows of one that the storage is a
 });
 
 test("rows that wait for a second repetition reach the end of the run, and no transaction behind it", async () => {
-  let statements = 0;
-  const { storage, stored, answer } = storageWithLock({ fails: () => statements++ < 2 });
+  const done = { statements: 0 };
+  const { storage, stored, answer } = storageWithLock({ fails: () => done.statements++ < 2 });
   const { sink, take, add } = sinkOn(storage);
   add("1");
   const early = sink.now(take);
-  while (statements < 1) await answer(); // refused
-  while (statements < 2) await answer(); // its repetition too, which is about to roll back
+  while (done.statements < 1) await answer(); // refused
+  while (done.statements < 2) await answer(); // its repetition too, which is about to roll back
   const last = storage.transaction(async (tx) => {
     await tx.isCurrent(RUN);
     await tx.putRunWrites(
