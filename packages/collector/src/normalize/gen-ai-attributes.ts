@@ -167,13 +167,15 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["xai", "x_ai"],
 ]);
 
-function writeModel({ metadata, params }: ParsedRun): Written {
+/** A model that only an answer names is none of the request. */
+function writeModel({ content, metadata }: ParsedRun): Written {
   const { ls_model_name: model, ls_provider: provider } = metadata;
   const attributes: Record<string, AttributeValue> = {};
   if (typeof provider === "string") attributes["gen_ai.provider.name"] = PROVIDERS.get(provider) ?? provider;
-  const requested = params["model"] ?? model;
-  put(attributes, "gen_ai.request.model", requested);
-  if (requested !== model) put(attributes, "gen_ai.response.model", model);
+  const { requestModel } = content.call;
+  if (requestModel !== "") attributes["gen_ai.request.model"] = requestModel;
+  if (requestModel !== model && !requestModel.endsWith(`/${asText(model ?? "")}`))
+    put(attributes, "gen_ai.response.model", model);
   return whole(attributes);
 }
 

@@ -22,7 +22,7 @@ const translate = createTranslator({ filterNonGenAi: false, project: "", inlineM
 function visible(span: Span): JsonObject {
   const { content } = translate(span, CONTEXT);
   assert.ok(content !== null);
-  const { events, error, inputs, name, outputs, runType, tags, extra } = content;
+  const { call, events, error, inputs, name, outputs, runType, tags, extra } = content;
   const { metadata, invocation_params: params = {} } = JSON.parse(extra) as Record<string, JsonObject>;
   const { ls_model_name: model, ls_model_type: type, ls_provider: provider, usage_metadata: usage } = metadata ?? {};
   const parse = (text: string): Json => (text === "" ? null : (JSON.parse(text) as Json));
@@ -38,7 +38,7 @@ function visible(span: Span): JsonObject {
     type: type ?? null,
     provider: provider ?? null,
     usage: usage ?? metadata?.["aggregate_usage"] ?? null,
-    params: { ...(model === undefined ? {} : { model }), ...params },
+    params: { ...(model === undefined ? {} : { model: call.requestModel || model }), ...params },
   };
 }
 
@@ -191,6 +191,24 @@ test("the system, calls, results, reasoning and media have parts of their own", 
     },
     { role: "tool", parts: [{ type: "tool_call_response", id: "c", response: "rain" }] },
   ]);
+});
+
+test("a model that only bodies name is that of the request, of the answer, or both", () => {
+  const asked = { model: "gpt-5", messages: [{ role: "user", content: "Hi" }] };
+  const answered = { model: "gpt-5-1", choices: [{ message: { role: "assistant", content: "Hello" } }] };
+  const { model: _model, ...nameless } = asked;
+  for (const [body, wanted] of [
+    [asked, ["gpt-5", "gpt-5-1"]],
+    [nameless, [undefined, "gpt-5-1"]],
+  ] as const) {
+    const bodies = { "input.value": JSON.stringify(body), "output.value": JSON.stringify(answered) };
+    const given = buildSpan({ attributes: { "openinference.span.kind": "LLM", ...bodies } });
+    const made = normalize(given);
+    const { keys, values } = made.attributes;
+    const models = ["request", "response"].map((side) => values[keys.indexOf(`gen_ai.${side}.model`)]);
+    assert.deepEqual(models, wanted);
+    assert.deepEqual(visible(made), visible(given));
+  }
 });
 
 test("a span that is not about generative AI stays as it came", () => {

@@ -118,10 +118,10 @@ function changedGroups(before: ParsedRun, after: ParsedRun): readonly Group[] {
   return isPlain ? wrong : GROUPS;
 }
 
-/** The conventions have a requested model wherever there is a model. */
-function withModel({ metadata, params }: ParsedRun): JsonObject {
+/** The parameters have a model wherever attributes name one, which a body may have done before. */
+function withModel({ content, metadata, params }: ParsedRun): JsonObject {
   const { ls_model_name: model } = metadata;
-  return model === undefined ? params : { model, ...params };
+  return model === undefined ? params : { model: content.call.requestModel || model, ...params };
 }
 
 const USAGE = ["usage_metadata", "aggregate_usage"];
