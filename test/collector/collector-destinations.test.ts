@@ -167,7 +167,7 @@ for (const [format, traces, logs] of [
         buildRecord(web(1, 0), "app.log"),
       ];
       const many = Array.from({ length: 40 }, (_, at) => chat(100 + at, 0));
-      const { receivers, uploads } = await forward(
+      const { receivers, text, uploads } = await forward(
         [
           {},
           { only: "gen_ai" },
@@ -203,6 +203,9 @@ for (const [format, traces, logs] of [
         drawn,
       );
       assert.deepEqual(names(shop ?? []), ["span 3.0", "span 4.0"]);
+      const sent = (name: string) =>
+        new RegExp(`sent_requests_total\\{destination="${name}"\\} (\\d+)`).exec(text)?.[1];
+      assert.deepEqual([sent("d0"), sent("d4")], ["5", "2"]); // without those of which nothing is left
     });
 
     test("a stricter redact and normalize hold for their destination alone, for both names of a content", async () => {

@@ -6,7 +6,7 @@ import { createForwardQueue } from "./forward-queue.ts";
 import { createMemoryStore } from "./forward-store.ts";
 import type { ForwardOutcome } from "./send-request.ts";
 
-const SENT: ForwardOutcome = { kind: "sent", partial: null };
+const SENT: ForwardOutcome = { kind: "sent", requests: 1, partial: null };
 const retry = (afterMs: number | null): ForwardOutcome => ({ kind: "retry", reason: "503", afterMs });
 
 /** One request to a destination that replies `outcomes`, then `SENT`. Returns the ms from the start at each attempt. */

@@ -179,8 +179,10 @@ async function deliver(loop: Loop, requests: readonly Loaded[]): Promise<boolean
     for (const one of requests) if (!(await deliver(loop, [one]))) return false;
     return true;
   }
-  loop.counts[outcome] += requests.length;
-  if (outcome === "refused") loop.ports.log.warning("forward_refused", { destination: name });
+  if (outcome === "refused") {
+    loop.counts.refused++;
+    loop.ports.log.warning("forward_refused", { destination: name });
+  }
   loop.ports.queue.pass(name, requests.at(-1)?.number ?? 0);
   return true;
 }
@@ -194,6 +196,7 @@ async function sendAgain(loop: Loop, requests: readonly ForwardRequest[]): Promi
     if (outcome.kind === "sent" || outcome.kind === "refused" || outcome.kind === "too_large") {
       circuit.close();
       if (outcome.kind !== "sent") return "refused";
+      loop.counts.sent += outcome.requests;
       if (outcome.partial !== null) noteRejected(loop, outcome.partial);
       return "sent";
     }

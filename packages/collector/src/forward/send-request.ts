@@ -21,8 +21,11 @@ import { createShaper, type ShapeRequest } from "./shape-request.ts";
 
 export type ForwardOutcome =
   | Exclude<SendOutcome, { readonly kind: "sent" }>
-  /** `partial`: the items that the destination rejected. OTLP forbids to send them again. */
-  | { readonly kind: "sent"; readonly partial: PartialSuccess | null };
+  /**
+   * `partial`: the items that the destination rejected. OTLP forbids to send them again. `requests`: without those of
+   * which its rules left nothing.
+   */
+  | { readonly kind: "sent"; readonly requests: number; readonly partial: PartialSuccess | null };
 
 export type SendRequests = (requests: readonly ForwardRequest[], signal: AbortSignal) => Promise<ForwardOutcome>;
 
@@ -48,7 +51,7 @@ export function createSender(destination: Destination, connection: ConnectionOpt
     } catch {
       return { kind: "refused", reason: "the rules of the destination cannot read it" };
     }
-    return wanted.length === 0 ? { kind: "sent", partial: null } : await send(wanted, signal);
+    return await send(wanted, signal);
   };
 }
 
@@ -66,14 +69,14 @@ function grpcSender({ endpoint, headers, timeout_ms: timeoutMs }: Destination, c
   const metadata = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return async (requests, abort) => {
     const [first] = requests;
-    if (first === undefined) return { kind: "sent", partial: null };
+    if (first === undefined) return { kind: "sent", requests: 0, partial: null };
     if (first.format === "json") return { kind: "refused", reason: "metrics in JSON have no form over gRPC" };
     try {
       const message = Buffer.concat(requests.map(({ wire }) => wire));
       const reply = await line.call({ signal: first.signal, message, headers: metadata, timeoutMs, abort });
       if (reply.outcome.kind !== "sent") return reply.outcome;
       const partial = readPartialSuccess(reply.message, nameContentType("protobuf"), Object.values(headers));
-      return { kind: "sent", partial };
+      return { kind: "sent", requests: requests.length, partial };
     } catch (error) {
       return { kind: "retry", reason: readCode(error), afterMs: null };
     }
@@ -92,7 +95,7 @@ function httpSender(destination: Destination, connection: ConnectionOptions, clo
   const line = createLine({ endpoint, connectionsMax: 2, userAgent: USER_AGENT, httpsProxy, noProxy }, clock);
   return async (requests, signal) => {
     const [first] = requests;
-    if (first === undefined) return { kind: "sent", partial: null };
+    if (first === undefined) return { kind: "sent", requests: 0, partial: null };
     try {
       const { body, encoding } = await mergeBody(first, requests);
       const reply = await exchange(line, {
@@ -112,7 +115,7 @@ function httpSender(destination: Destination, connection: ConnectionOptions, clo
       const outcome = toOutcome(reply.status, "", reply.headers["retry-after"], clock.now());
       if (outcome.kind !== "sent") return outcome;
       const partial = readPartialSuccess(reply.bytes, reply.headers["content-type"], Object.values(headers));
-      return { kind: "sent", partial };
+      return { kind: "sent", requests: requests.length, partial };
     } catch (error) {
       return { kind: "retry", reason: readCode(error), afterMs: null };
     }

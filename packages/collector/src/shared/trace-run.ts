@@ -144,7 +144,7 @@ export interface TraceRun {
   /** "" for the root. */
   readonly parentRunId: string;
   readonly dottedOrder: string;
-  /** Of its content, for repeats after a restart. Absent: no span is behind it. */
+  /** Tells a repeat from a change, also after a restart. Absent: no span is behind it. */
   readonly fingerprint?: number | undefined;
   /** Its tokens, as twin-calls.ts writes them. */
   readonly counts?: string | undefined;
