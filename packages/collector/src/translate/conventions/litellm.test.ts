@@ -31,6 +31,45 @@ describe("LiteLLM", () => {
       },
     },
     {
+      name: "blocks, calls and messages as Python prints them",
+      span: {
+        name: "litellm_request",
+        attributes: {
+          "llm.request.type": "completion",
+          "gen_ai.prompt.0.role": "user",
+          "gen_ai.prompt.0.content":
+            "[{'type': 'text', 'text': \"What's this?\", 'cache_control': None}, {'type': 'image_url', 'image_url': {'url': 'https://x/1.png'}}]",
+          "gen_ai.completion.0.role": "assistant",
+          "gen_ai.completion.0.content": "None",
+          "gen_ai.completion.0.tool_calls":
+            "[{'id': 'c1', 'type': 'function', 'function': {'name': 'look', 'arguments': '{\"deep\": true}'}}]",
+        },
+      },
+      run: {
+        type: "llm",
+        inputs: {
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "text", text: "What's this?", cache_control: null },
+                { type: "image_url", image_url: { url: "https://x/1.png" } },
+              ],
+            },
+          ],
+        },
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "None",
+              tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: '{"deep": true}' } }],
+            },
+          ],
+        },
+      },
+    },
+    {
       name: "an embedding",
       span: { attributes: { "llm.request.type": "aembedding", "gen_ai.request.model": "e" } },
       run: { type: "embedding" },

@@ -6,7 +6,6 @@
 //   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
 //   - A cost of 0 is none, unless the tokens are 0 too: the sender knows no price, and the backend may.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, readCount, plus } from "../attributes/exact-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
@@ -32,6 +31,7 @@ import {
   readCounts,
   TOOL_PROMPT_NAMES,
 } from "../attributes/usage-names.ts";
+import { contentWithin } from "../forms/python-text.ts";
 
 /** @param outputs of the run, which may have the usage of the model's API; null for none */
 export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject | null {
@@ -86,14 +86,14 @@ function gatherCounts(facts: Facts, body: JsonObject | null): Counts {
   for (const [from, prefix] of COUNT_OBJECTS) {
     if (!facts.has(from)) continue;
     const mark = facts.mark();
-    const object = structured(facts.value(from));
+    const object = contentWithin(toJson(facts.value(from)));
     const read = readCounts(object, prefix);
     if (read.size !== listLeaves(object, "", 3).length) facts.release(mark); // only a part of it becomes usage
     for (const [row, count] of read) if (!counts.has(row)) counts.set(row, count);
   }
   if (facts.has(PROVIDER_METADATA)) {
     const mark = facts.mark();
-    const providers = structured(facts.value(PROVIDER_METADATA));
+    const providers = contentWithin(toJson(facts.value(PROVIDER_METADATA)));
     facts.release(mark);
     const objects = isObject(providers)
       ? Object.values(providers).flatMap((one) => [one, member(one, "usage") ?? null])
@@ -247,15 +247,4 @@ const COST_NAMES: ReadonlyMap<string, string> = new Map(
 
 function asObject(value: Json): JsonObject {
   return isObject(value) ? value : {};
-}
-
-/** SDKs write these objects as JSON or as Python prints a dict: both hold names and whole numbers. */
-function structured(value: AttributeValue | undefined): Json {
-  const json = toJson(value);
-  if (typeof json !== "string" || json.length > 2000) return json;
-  const pairs = [...json.matchAll(/'(\w+)':\s*(\d+)/g)].map((match): [string, Json] => [
-    match[1] ?? "",
-    plain(readCount(match[2]) ?? null),
-  ]);
-  return pairs.length === 0 ? json : Object.fromEntries(pairs);
 }

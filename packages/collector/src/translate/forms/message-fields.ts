@@ -6,6 +6,7 @@ import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
 import { take, withRest } from "./members.ts";
+import { contentWithin } from "./python-text.ts";
 import { toRole } from "./roles.ts";
 import { isTwoParts, toToolCall, joinCalls, splitToolPart } from "./tool-forms.ts";
 
@@ -25,7 +26,7 @@ const CALLS = spell("tool_calls", "tool_execution_requests");
 /** null: none, or none to change. */
 export function takeCalls(message: JsonObject, used: Set<string>): readonly Json[] | null {
   const name = CALLS.find((one) => message[one] !== undefined);
-  const list = name === undefined ? null : asList(jsonWithin(message[name]));
+  const list = name === undefined ? null : asList(contentWithin(message[name]));
   const single = jsonWithin(message["function_call"] ?? message["functionCall"]);
   if (isObject(single) && !Array.isArray(message["parts"])) {
     used.add(message["function_call"] === undefined ? "functionCall" : "function_call");
@@ -99,7 +100,7 @@ export function takeParts(message: JsonObject, used: Set<string>): readonly Part
   return [...parts, ...files];
 }
 
-/** A list of blocks, one block, or JSON text of such a list; null for other content. */
+/** A list of blocks, one block, or a text with such a list; null for other content. */
 function readList(content: Json | undefined): readonly Json[] | null {
   if (Array.isArray(content)) return content as readonly Json[];
   if (isObject(content)) {
@@ -108,7 +109,7 @@ function readList(content: Json | undefined): readonly Json[] | null {
     return readPart(content).form === "" ? null : [content];
   }
   if (typeof content !== "string" || !startsList(content)) return null;
-  const blocks = jsonWithin(content);
+  const blocks = contentWithin(content);
   const isBlocks = Array.isArray(blocks) && (blocks as readonly Json[]).every(isBlock);
   return isBlocks ? (blocks as readonly Json[]) : null;
 }

@@ -6,12 +6,13 @@
 //   - Blocks that stand in a list without a message around them are one message: calls and reasoning of the assistant,
 //     a result its own.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { isObject } from "../attributes/plain-values.ts";
 import { mergeContent, type Part, readPart } from "./block-forms.ts";
 import { withRest } from "./members.ts";
 import { asList, openCut, startsBlocks, startsList, takeCalls, takeParts, takeTool } from "./message-fields.ts";
 import { looksLikeMessages, readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
+import { contentWithin } from "./python-text.ts";
 import { toRole } from "./roles.ts";
 import { joinCalls } from "./tool-forms.ts";
 
@@ -60,7 +61,7 @@ function readWrittenOut(item: Json): readonly JsonObject[] | null {
   if (Object.keys(more).length > 0 || (content !== undefined && parts !== content)) return null;
   const text = Array.isArray(parts) && parts.length === 1 ? readText((parts as readonly Json[])[0]) : parts;
   if (typeof text !== "string" || !startsList(text)) return null;
-  const list = jsonWithin(text);
+  const list = contentWithin(text);
   return looksLikeMessages(list) && list.some(({ role }) => typeof role === "string") ? list : null;
 }
 

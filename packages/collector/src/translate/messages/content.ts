@@ -14,6 +14,7 @@ import { readPart } from "../forms/block-forms.ts";
 import { readConversation, type Conversation } from "../forms/envelopes.ts";
 import { withRest } from "../forms/members.ts";
 import { listMessages } from "../forms/messages.ts";
+import { readPython } from "../forms/python-text.ts";
 import type { SpanEventContent } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -66,7 +67,8 @@ export type Key = "input" | "output" | "text";
 export function readContent(parsed: Parsed, key: Key, type: RunType): Found | null {
   const { value } = parsed;
   if (value === null || value === "") return null;
-  const eventContent = type === "tool" ? null : readConversation(value, { role: toRole(key), isCall: type === "llm" });
+  const given = typeof value === "string" ? (readPython(value) ?? value) : value;
+  const eventContent = type === "tool" ? null : readConversation(given, { role: toRole(key), isCall: type === "llm" });
   if (eventContent !== null)
     return writeConversation(key === "input" ? eventContent : renameUsage(eventContent), parsed);
   if (isObject(value)) return { value, source: parsed.source };
