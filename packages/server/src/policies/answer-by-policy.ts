@@ -48,10 +48,10 @@ export async function answerByPolicy(
 async function choose(
   agent: AgentContext,
   tx: CredentialTx & PolicyTx,
-  { run, asked, metadata }: Finished,
+  { run, asked, metadata, policies: stored }: Finished,
 ): Promise<Choices> {
   const now = agent.clock.now();
-  let policies = [...agent.configPolicies, ...(await tx.policies(now))];
+  let policies = [...agent.configPolicies, ...stored];
   const { config } = run.request;
   const choices = new Map<string, PolicyChoice>();
   for (const interrupt of policies.length === 0 ? [] : asked) {

@@ -34,7 +34,7 @@ export type RemovalTx = ThreadTx & RunTx & InterruptTx;
 export type ClaimTx = ThreadTx & RunTx & EventTx & InterruptTx & CheckpointTx & AssistantTx & AuditTx;
 
 /** The end of a run. */
-export type EndTx = AnnounceTx & RunTx & QueueTx & CheckpointTx & AssistantTx;
+export type EndTx = AnnounceTx & RunTx & QueueTx & CheckpointTx & AssistantTx & PolicyTx;
 
 /** The acceptance of a run, and of the answers that it brings. */
-export type AcceptTx = EndTx & EventTx & IdempotencyTx & TenantTx & FingerprintTx & CredentialTx & PolicyTx;
+export type AcceptTx = EndTx & EventTx & IdempotencyTx & TenantTx & FingerprintTx & CredentialTx;

@@ -24,6 +24,7 @@ import type {
   ThreadStatus,
   WriteSet,
 } from "../../model/model.ts";
+import type { Policy } from "../../model/policy.ts";
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
 import type { CheckpointTx, EndTx, GraphRunResult, InterruptTx, RunTx, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
@@ -47,6 +48,8 @@ export interface Finished {
   readonly metadata: JsonObject;
   /** Metadata of the run's assistant, if the run paused. */
   readonly assistantMetadata: JsonObject;
+  /** Those of people that may answer what was asked. */
+  readonly policies: readonly Policy[];
   /** The thread was deleted with this run, its last. */
   readonly threadIsGone: boolean;
   /** The outbox has events for webhooks that were added to the run. */
@@ -114,12 +117,13 @@ export interface RunFinish {
 export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished | null> {
   const { run, result, outcome, at, announce, leaveMs = 0 } = finish;
   const { threadId } = run;
-  const [current, thread, known, others, assistant, webhooks] = await Promise.all([
+  const [current, thread, known, others, assistant, policies, webhooks] = await Promise.all([
     tx.isCurrent(run),
     tx.thread(threadId),
     tx.interrupts(threadId, null),
     tx.hasPendingRun(threadId),
     outcome.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
+    outcome.pause === "question" ? tx.policies(at) : [],
     tx.runWebhooks(threadId, findFirstRun(run)),
   ]); // one round trip
   if (!current || thread === null) return null;
@@ -153,6 +157,7 @@ export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished 
     closed,
     metadata: thread.metadata,
     assistantMetadata,
+    policies,
     threadIsGone,
     hasWebhooks: webhooks.length > 0,
     holdsRuns: others && status === "interrupted",
