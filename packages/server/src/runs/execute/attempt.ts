@@ -65,6 +65,7 @@ export async function executeAttempt(
     publishDeparture(claimed, executed.left, ports);
   } else
     publishEnd(claimed, { ...executed, finished: executed.finished, durationMs: clock.monotonic() - startedAt }, ports);
+  if (executed.next === null && executed.finished?.freesRun === true) engine.queue.wake();
   return executed.next;
 }
 

@@ -56,6 +56,8 @@ export interface Finished {
   readonly hasWebhooks: boolean;
   /** Runs in the queue of the thread wait behind its pause. */
   readonly holdsRuns: boolean;
+  /** The next one of them has joined the line. */
+  readonly freesRun: boolean;
 }
 
 /** @param reason the reason of the abort; null if the graph ended by itself */
@@ -144,7 +146,8 @@ export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished 
     updatedAt: at,
   };
   await tx.updateRun(run.runId, patch);
-  if (others && status !== "interrupted") await tx.queueNext(threadId);
+  const freesRun = others && status !== "interrupted";
+  if (freesRun) await tx.queueNext(threadId);
   const ended = { run: { ...run, ...patch }, pause: outcome.pause, interrupts: pausedOn };
   const pending = status === "interrupted" ? interrupts.open : [];
   await announce(tx, { ...ended, startedAt: run.updatedAt, open: pending, webhooks });
@@ -160,7 +163,8 @@ export async function finishRun(tx: EndTx, finish: RunFinish): Promise<Finished 
     policies,
     threadIsGone,
     hasWebhooks: webhooks.length > 0,
-    holdsRuns: others && status === "interrupted",
+    holdsRuns: others && !freesRun,
+    freesRun,
   };
 }
 

@@ -90,6 +90,24 @@ test("what waits beyond the slots is claimed at the end of runs (engine/queue.1)
   assert.equal(await queue.next(tx, CLAIM), null, "a process without its lease claims nothing");
 });
 
+test("the end of a run does not look into an empty line before a sign of a run in it (engine/queue.7)", async () => {
+  const { opened, queue, clock, consumer, settle, tx } = openQueue(2, 0);
+  await queue.start(consumer);
+  await settle();
+  const looks = opened.dueBy.length;
+  assert.equal(await queue.next(tx, CLAIM), null);
+  assert.equal(opened.dueBy.length, looks);
+  opened.slots = 0;
+  opened.waiting = 2;
+  queue.wake();
+  assert.equal(await queue.next(tx, CLAIM), ROW, "after a wake");
+  opened.waiting = 0;
+  assert.equal(await queue.next(tx, CLAIM), null);
+  opened.waiting = 1;
+  await clock.advance(1000);
+  assert.equal(await queue.next(tx, CLAIM), ROW, "after the time of a poll, of which all slots are busy");
+});
+
 test("a notice, a poll or a wake starts a claim; a wake without a free slot tells the other workers (engine/queue.3)", async () => {
   const { opened, queue, clock, consumer, settle } = openQueue(3, 0);
   await queue.start(consumer);

@@ -9,6 +9,8 @@
 //        end of a run.
 //   engine/queue.5. Claims that get no answer block no others, up to CLAIMS_MAX.
 //   engine/queue.6. A stop waits for the claims in progress, within STOP_MS.
+//   engine/queue.7. The end of a run looks for the next one until the line was found empty, and again after each sign
+//        of a run in it.
 import type { ChooseRun, Queue, QueueConsumer } from "../../../ports/ports.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
@@ -61,7 +63,7 @@ export function createRowQueue(ports: QueuePorts): Queue {
     stopTimer: () => undefined,
   };
   return {
-    next: (tx, claim) => (ports.holds() ? choose(queue)(tx, claim) : null),
+    next: (tx, claim) => (ports.holds() && mayFind(queue) ? choose(queue)(tx, claim) : null),
     wake() {
       if (!look(queue)) ports.notify();
     },
@@ -85,6 +87,11 @@ export function createRowQueue(ports: QueuePorts): Queue {
         ports.log.warning("claims_not_stopped", { after_ms: STOP_MS });
     },
   };
+}
+
+/** engine/queue.7, engine/queue.4. */
+function mayFind({ maybeMore, checkDueAt, ports }: QueueState): boolean {
+  return maybeMore || ports.clock.monotonic() >= checkDueAt;
 }
 
 /** engine/queue.3, engine/queue.4. */
