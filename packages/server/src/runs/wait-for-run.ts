@@ -84,8 +84,9 @@ export async function readEnd(
 /** Waits for a run started by this call, or by an earlier one with the same Idempotency-Key. */
 export async function waitForStarted(agent: AgentContext, { run, created }: StartedRun): Promise<Waiting> {
   // A run that has just started cannot have ended: that needs a commit in a later turn of the event loop. A queued run
-  // can: a call in the same commit may have cancelled it and deleted its thread.
-  if (created && run.status === "running") return agent.worker.ends.wait(run.runId);
+  // can, in a process that is alone: a call in the same commit may have cancelled it and deleted its thread. With other
+  // processes each transaction has a commit of its own, and the end of a queued run comes as a notice behind it.
+  if (created && (run.status === "running" || !agent.worker.alone)) return agent.worker.ends.wait(run.runId);
   try {
     return await waitForRun(agent, run.threadId, run.runId, true);
   } catch (error) {
