@@ -107,15 +107,18 @@ export async function executeRun(
   if (isStorageFailure(notStored)) {
     return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT };
   }
-  const failed = await storeFailure(run, { result, sink }, ports);
+  const failed = await storeFailure(run, result, ports);
   if (failed === undefined) return left("not_stored");
   return { ...failed, next: null, valuesText };
 }
 
-/** @returns undefined if the process stops before the storage recovers */
+/**
+ * Without any row that is not stored yet: one of them may be what the storage refuses.
+ * @returns undefined if the process stops before the storage recovers
+ */
 async function storeFailure(
   run: Run,
-  { result, sink }: { readonly result: GraphRunResult; readonly sink: OwnSink },
+  result: GraphRunResult,
   ports: ExecutePorts,
 ): Promise<Pick<Executed, "finished" | "refused" | "left"> | undefined> {
   const lost: GraphRunResult = {
@@ -139,7 +142,6 @@ async function storeFailure(
           outcome: toRunOutcome(lost, "write_failed"),
           at: ports.clock.now(),
           announce,
-          withEarlier: sink.withEarlier,
           leaveMs: ports.leaveMs(),
           askAgainMax: ports.askAgainMax,
         });
