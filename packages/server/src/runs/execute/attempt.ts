@@ -10,7 +10,6 @@ import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
 import type { Finished } from "./finish-run.ts";
 import type { MemoryTurns } from "./memory-turns.ts";
 import type { Quarantine } from "./quarantine.ts";
-import type { UnknownClaims } from "./recovery.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { probationMs } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
@@ -18,12 +17,13 @@ import type { Run } from "../../model/model.ts";
 export interface AttemptPorts extends WorkerPorts {
   readonly options: WorkerOptions;
   readonly ends: RunWaiters;
-  readonly unknownClaims: UnknownClaims;
+  /** Reports a failed transaction that ends the run and claims the next. */
+  readonly onFailure: (error: unknown) => void;
   readonly quarantine: Quarantine;
   readonly memory: MemoryTurns;
   readonly isDraining: () => boolean;
-  /** Claims the next run for the slot. @param runId the run whose end claims it */
-  readonly claimNext: (tx: ClaimTx, runId: string) => Awaitable<Claimed | null>;
+  /** Claims the next run for the slot. */
+  readonly claimNext: (tx: ClaimTx) => Awaitable<Claimed | null>;
 }
 
 /** @returns the next run of the slot, claimed with the end of this one */
@@ -46,12 +46,10 @@ export async function executeAttempt(
     eventLog,
     crashesMax: options.crashesMax,
     askAgainMax: options.askAgainMax,
-    claimNext: (tx) => ports.claimNext(tx, run.runId),
     mayContinue: engine.lease.holds,
     holdsState: (size) => ports.memory.hold(run.runId, size),
     leaveMs: () => (eventLog.needsStored() ? LEAVE_READERS_MS : claimed.direct || engine.peers.alone ? 0 : LEAVE_MS),
     onGraphEnd: stopTimer,
-    onFailure: ports.unknownClaims.failed,
     onUnstored() {
       eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });
       ends.gone(run.runId, "not_stored");

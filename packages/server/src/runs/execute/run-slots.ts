@@ -1,7 +1,7 @@
 // Run slots: the runs in progress in this process, and the claims that fill free slots.
 import { countUnitsLeaving } from "@holdpoint/base/http/server/write-reply.ts";
 import { FIRST_EVENT } from "../../events/event-log.ts";
-import type { ChooseRun, ClaimTx, Slot } from "../../ports/ports.ts";
+import type { Awaitable, ChooseRun, ClaimTx, Slot } from "../../ports/ports.ts";
 import type { RunWaiters } from "../../context/services.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import { executeAttempt } from "./attempt.ts";
@@ -66,9 +66,8 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     quarantine,
     memory,
     isDraining: () => draining,
-    claimNext: (tx: ClaimTx, runId: string) =>
-      draining || !quarantine.isOpen(runId) || !memory.hasRoom(runId) ? null : claims.claim(tx, queue.next, null),
   };
+  const mayClaimAfter = (runId: string): boolean => !draining && quarantine.isOpen(runId) && memory.hasRoom(runId);
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
   const begin = (claimed: Claimed, release: () => void, after?: string): void => {
     const { run, endsFor } = claimed;
@@ -77,13 +76,20 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     const hasRoom = release !== freeSlot || memory.begin(run, after);
     const reason = claims.started(run.runId) ?? endsFor ?? (hasRoom ? null : "no_room");
     if (reason !== null) controller.abort(reason satisfies AbortReason);
-    const ports = release === freeSlot ? attemptPorts : { ...attemptPorts, claimNext: () => null };
-    const done = executeAttempt(claimed, controller, ports).then((next) => {
+    const chosen: Chosen = new Map();
+    const claimNext = (tx: ClaimTx): Awaitable<Claimed | null> =>
+      release === freeSlot && mayClaimAfter(run.runId) ? claims.claim(tx, queue.next, chosen) : null;
+    const onFailure = (error: unknown): void => {
+      claims.dropUnstarted(chosen);
+      ports.unknownClaims.failed(error);
+    };
+    const done = executeAttempt(claimed, controller, { ...attemptPorts, claimNext, onFailure }).then((next) => {
       if (inProgress.get(run.runId) === entry) inProgress.delete(run.runId); // it may be here in a later attempt
       quarantine.left(run.runId);
       memory.left(run.runId);
       if (next === null) release();
       else begin(next, release, run.runId);
+      claims.dropUnstarted(chosen); // those of repeated transactions
     });
     const entry = { abort: (reason: AbortReason) => controller.abort(reason), done };
     inProgress.set(run.runId, entry);
@@ -118,40 +124,52 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
 }
 
 interface Claims {
-  /** @param chosen collects the claimed run, for dropUnstarted() */
-  claim(tx: ClaimTx, choose: ChooseRun, chosen: Set<string> | null): Promise<Claimed | null>;
+  /** @param chosen collects the claimed run, for dropUnstarted(); the work of a transaction may be repeated */
+  claim(tx: ClaimTx, choose: ChooseRun, chosen: Chosen): Promise<Claimed | null>;
   /** @returns the reason of an abort since the claim */
   started(runId: string): AbortReason | null;
   /** @returns false if no transaction has claimed the run */
   readonly abort: (runId: string, reason: AbortReason) => boolean;
-  dropUnstarted(runIds: Iterable<string>): void;
+  /** Another process may have them by now: an abort has to reach it. */
+  dropUnstarted(chosen: Chosen): void;
+}
+
+/** Claims of one transaction by run. */
+type Chosen = Map<string, UnstartedClaim>;
+
+interface UnstartedClaim {
+  reason: AbortReason | null;
 }
 
 /** Runs claimed by a transaction but not started yet. A cancellation in between applies at their start. */
-function createClaims({ engine, clock, events }: WorkerPorts): Claims {
-  const unstarted = new Map<string, AbortReason | null>();
+export function createClaims({ engine, clock, events }: Pick<WorkerPorts, "engine" | "clock" | "events">): Claims {
+  const unstarted: Chosen = new Map();
+  const dropUnstarted: Claims["dropUnstarted"] = (chosen) => {
+    for (const [runId, claim] of chosen) if (unstarted.get(runId) === claim) unstarted.delete(runId);
+    chosen.clear();
+  };
   return {
     async claim(tx, choose, chosen) {
+      dropUnstarted(chosen);
       const at = clock.now();
       const claimed = await choose(tx, claimBy(engine.lease.workerId(), at));
       if (claimed === null) return null;
-      unstarted.set(claimed.run.runId, null);
-      chosen?.add(claimed.run.runId);
+      const claim: UnstartedClaim = { reason: null };
+      unstarted.set(claimed.run.runId, claim);
+      chosen.set(claimed.run.runId, claim);
       return beginClaimed(tx, claimed, { wakes: events.wakes, at });
     },
     started(runId) {
-      const reason = unstarted.get(runId) ?? null;
+      const reason = unstarted.get(runId)?.reason ?? null;
       unstarted.delete(runId);
       return reason;
     },
     abort(runId, reason) {
-      if (!unstarted.has(runId)) return false;
-      unstarted.set(runId, reason);
-      return true;
+      const claim = unstarted.get(runId);
+      if (claim !== undefined) claim.reason = reason;
+      return claim !== undefined;
     },
-    dropUnstarted(runIds) {
-      for (const runId of runIds) unstarted.delete(runId);
-    },
+    dropUnstarted,
   };
 }
 
@@ -174,7 +192,7 @@ function createSlot(
     start: (run, history, isBegun) =>
       start({ run, history, eventStart: { ...FIRST_EVENT, isBegun }, endsFor: null, direct: true }),
     async claim(choose) {
-      const chosen = new Set<string>();
+      const chosen: Chosen = new Map();
       try {
         const claimed = await storage.transaction((tx) => claims.claim(tx, choose, chosen));
         if (claimed !== null) start(claimed);
