@@ -60,13 +60,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     queue.slotFree();
   };
   const freeRequestSlot = (): void => void freeForRequests++;
-  const attemptPorts = {
-    ...ports,
-    options,
-    quarantine,
-    memory,
-    isDraining: () => draining,
-  };
+  const attemptPorts = { ...ports, options, quarantine, memory, isDraining: () => draining };
   const mayClaimAfter = (runId: string): boolean => !draining && quarantine.isOpen(runId) && memory.hasRoom(runId);
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
   const begin = (claimed: Claimed, release: () => void, after?: string): void => {
