@@ -7,6 +7,8 @@
 //     have a beginning of a word, and would walk for each.
 //   postgres/query.4. Of several words, the index finds the rarest. For a common one it would read all its entries: such
 //        a word is looked up in the traces that the others have found.
+//   postgres/query.5. A page of a tag is read from the newest days that have enough of it, and from those before only what
+//        started later than the end of the page: the index finds all traces of a tag, each in another block.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { finalOutputRun, OUTPUT_SIZE } from "../final-output.ts";
@@ -82,11 +84,15 @@ export function createQueries(sql: Sql, of: { readonly cells: SealedCells; reado
   };
 }
 
+type Read = (from: string, parameters: readonly Parameter[], more?: string) => Promise<readonly Row[]>;
+
 /** The rows of a page, and one more if there are more. */
 async function findTraces(sql: Sql, search: TraceSearch): Promise<readonly Row[]> {
-  const read = (from: string, parameters: readonly Parameter[], more = ""): Promise<readonly Row[]> =>
+  const read: Read = (from, parameters, more = "") =>
     sql.all(`SELECT ${ITEM}${more} FROM (${from} ${ORDER} LIMIT ${search.limit + 1}) AS page ${ORDER}`, ...parameters);
-  const { where, before, parameters } = buildConditions(search, search.words);
+  const conditions = buildConditions(search, search.words);
+  const { where, before, parameters, isTagged } = conditions;
+  if (search.words.length === 0 && isTagged) return readTagged(sql, read, conditions, search.limit);
   if (search.words.length === 0) return read(`SELECT ${COLUMNS} FROM holdpoint_traces.traces ${where}`, parameters);
   const newest = `SELECT * FROM holdpoint_traces.traces ${before} ${ORDER} LIMIT ${NEWEST_MAX}`;
   const near = await read(`SELECT ${COLUMNS} FROM (${newest}) AS newest ${where}`, parameters);
@@ -98,10 +104,65 @@ async function findTraces(sql: Sql, search: TraceSearch): Promise<readonly Row[]
   return Number(found[0]?.["found"] ?? 0) <= FEW_MAX ? found : read(traces, rare.parameters);
 }
 
+/** Estimates are rough: days must have this many pages. */
+const PAGES = 2;
+
+/** postgres/query.5 */
+async function readTagged(sql: Sql, read: Read, tagged: Conditions, limit: number): Promise<readonly Row[]> {
+  const { where, parameters } = tagged;
+  const traces = (more: string): string => `FROM holdpoint_traces.traces ${where} ${more}`;
+  const [first, second] = [`$${parameters.length + 1}`, `$${parameters.length + 2}`];
+  const day = await chooseDay(sql, tagged, limit);
+  const page =
+    day === null ? [] : await read(`SELECT ${COLUMNS} ${traces(`AND day >= ${first}::date`)}`, [...parameters, day]);
+  const end = page[limit];
+  if (end === undefined) return read(`SELECT ${COLUMNS} ${traces("")}`, parameters);
+  const started = Number(end["started"]);
+  const late = `SELECT 1 ${traces(`AND day < ${first}::date AND started >= ${second}`)} LIMIT 1`;
+  if ((await sql.all(late, ...parameters, day, started)).length === 0) return page;
+  return read(`SELECT ${COLUMNS} ${traces(`AND started >= ${first}`)}`, [...parameters, started]);
+}
+
+/** @returns the day from which on there are enough; null where that is most of the days */
+async function chooseDay(sql: Sql, { where, parameters }: Conditions, limit: number): Promise<string | null> {
+  const days = await estimateDays(sql, where, parameters);
+  let found = 0;
+  const at = days.findIndex(({ traces }) => (found += traces) > PAGES * limit);
+  return 2 * (at + 1) <= days.length ? (days[at]?.day ?? null) : null;
+}
+
+/** One partition of the traces: 20261128. */
+interface DayEstimate {
+  readonly day: string;
+  readonly traces: number;
+}
+
+interface Plan {
+  readonly "Relation Name"?: string;
+  readonly "Plan Rows": number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** How many traces match on each day, as the statistics of the tables have it; newest first. */
+async function estimateDays(
+  sql: Sql,
+  where: string,
+  parameters: readonly Parameter[],
+): Promise<readonly DayEstimate[]> {
+  const text = `EXPLAIN (FORMAT JSON) SELECT 1 FROM holdpoint_traces.traces ${where}`;
+  const [row] = await sql.all(text, ...parameters);
+  const found: unknown = row?.["QUERY PLAN"];
+  const [{ Plan }] = (typeof found === "string" ? JSON.parse(found) : found) as readonly [{ readonly Plan: Plan }];
+  return listDays(Plan).toSorted((one, other) => (one.day < other.day ? 1 : -1));
+}
+
+const listDays = ({ "Relation Name": name, "Plan Rows": traces, Plans = [] }: Plan): readonly DayEstimate[] =>
+  name === undefined ? Plans.flatMap(listDays) : [{ day: name.slice(-8), traces }];
+
 /** A word is common beside one that this many times fewer traces have. */
 const TIMES_RARER = 10;
 
-/** postgres/query.4, as the statistics of the tables have it. */
+/** postgres/query.4 */
 async function chooseRare(sql: Sql, words: readonly string[]): Promise<readonly string[]> {
   if (words.length < 2) return words;
   const counts = await Promise.all(words.map((word) => estimateTraces(sql, word)));
@@ -111,11 +172,8 @@ async function chooseRare(sql: Sql, words: readonly string[]): Promise<readonly 
 
 /** The word whole, too: of beginnings PostgreSQL tells nothing while fewer than 100 words are common. */
 async function estimateTraces(sql: Sql, word: string): Promise<number> {
-  const text = "EXPLAIN (FORMAT JSON) SELECT 1 FROM holdpoint_traces.traces WHERE words @@ $1::tsquery";
-  const [row] = await sql.all(text, `${formatQuery([word])} | '${word}'`);
-  const found: unknown = row?.["QUERY PLAN"];
-  const plan = (typeof found === "string" ? JSON.parse(found) : found) as readonly [{ readonly Plan: Row }];
-  return Number(plan[0].Plan["Plan Rows"]);
+  const days = await estimateDays(sql, "WHERE words @@ $1::tsquery", [`${formatQuery([word])} | '${word}'`]);
+  return days.reduce((sum, { traces }) => sum + traces, 0);
 }
 
 /** search-words.1 */
@@ -168,6 +226,7 @@ interface Conditions {
   /** The condition of the cursor alone. */
   readonly before: string;
   readonly parameters: readonly Parameter[];
+  readonly isTagged: boolean;
 }
 
 /** @param rare those of the words that the index finds */
@@ -198,7 +257,7 @@ function buildConditions(search: TraceSearch, rare: readonly string[]): Conditio
   const common = search.words.filter((word) => !rare.includes(word));
   if (rare.length > 0) add("words @@ ?::tsquery", formatQuery(rare));
   if (common.length > 0) add("(words @@ ?::tsquery) IS TRUE", formatQuery(common)); // no index takes this form
-  return { where: toWhere(conditions), before, parameters };
+  return { where: toWhere(conditions), before, parameters, isTagged: tags.length > 0 };
 }
 
 const toWhere = (conditions: readonly string[]): string =>

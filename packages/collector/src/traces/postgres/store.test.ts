@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
-import { openPlainDatabase } from "../../../../server/src/storage/postgres/client/plain-sql.ts";
+import { openPlainDatabase, type PlainDatabase } from "../../../../server/src/storage/postgres/client/plain-sql.ts";
 import { startPostgres } from "../../../../../test/harness/postgres/server.ts";
 import { runRing as ring } from "../../../../../test/fakes/keys.ts";
 import { newDatabase } from "../../../../../test/harness/postgres/databases.ts";
@@ -64,11 +64,8 @@ test("several processes write one trace at once, and its sums are those of its r
   assert.equal(runs, traces);
 });
 
-test("a page of common words is read at once; of others the index finds the rarest, and the rest are looked up (postgres/query.4)", async (t) => {
-  const { store, sql } = await open(t);
-  const text = (at: number): string => (at === 7 ? "order walrus" : "order");
-  await store.write(post(...Array.from({ length: 200 }, (_, at) => run(at, at, { inputs: { text: text(at) } }))));
-  await sql.all("ANALYZE holdpoint_traces.traces_20260101");
+/** Of the statements from now on. */
+function recordParameters(sql: PlainDatabase): unknown[][] {
   const asked: unknown[][] = [];
   const all: typeof sql.all = sql.all.bind(sql);
   const record: typeof sql.all = async (...call) => {
@@ -76,6 +73,15 @@ test("a page of common words is read at once; of others the index finds the rare
     return all(...call);
   };
   Object.assign(sql, { all: record });
+  return asked;
+}
+
+test("a page of common words is read at once; of others the index finds the rarest, and the rest are looked up (postgres/query.4)", async (t) => {
+  const { store, sql } = await open(t);
+  const text = (at: number): string => (at === 7 ? "order walrus" : "order");
+  await store.write(post(...Array.from({ length: 110 }, (_, at) => run(at, at, { inputs: { text: text(at) } }))));
+  await sql.all("ANALYZE holdpoint_traces.traces_20260101");
+  const asked = recordParameters(sql);
   const find = async (...words: string[]): Promise<readonly unknown[]> => {
     asked.length = 0;
     const { items } = await store.search({ ...EVERY_TRACE, words });
@@ -83,6 +89,31 @@ test("a page of common words is read at once; of others the index finds the rare
   };
   assert.deepEqual(await find("order", "walrus"), [1, 4, ["'walrus':*", "'order':*"]]);
   assert.deepEqual(await find("order", "run"), [100, 1, ["'order':* & 'run':*"]]);
+});
+
+test("a page of a tag is read from the newest days, and is whole also where an older day has newer traces (postgres/query.5)", async (t) => {
+  const at = await open(t);
+  const { store, sql } = at;
+  for (const day of [1, 2, 3, 4]) {
+    const started = (n: number): string =>
+      new Date(START + (day === 2 && n === 0 ? 9 : day) * DAY_MS + n).toISOString();
+    const runs = Array.from({ length: 8 }, (_, n) =>
+      run(100 * day + n, 100 * day + n, { name: `${day}.${n}`, start_time: started(n), tags: ["busy"] }),
+    );
+    await store.write(post(...runs));
+    at.now += DAY_MS;
+  }
+  for (const day of [1, 2, 3, 4]) await sql.all(`ANALYZE holdpoint_traces.traces_2026010${day}`);
+  const asked = recordParameters(sql);
+  const page = { ...EVERY_TRACE, tag: "busy", limit: 3 };
+  assert.deepEqual(names((await store.search(page)).items), ["2.0", "4.7", "4.6"]);
+  assert.equal(asked.length, 4);
+  asked.length = 0;
+  const { items, next } = await store.search({ ...page, to: 1000 * (START + 8 * DAY_MS) });
+  assert.deepEqual(names(items), ["4.7", "4.6", "4.5"]);
+  assert.equal(asked.length, 3, "an estimate, the page, and nothing newer on older days");
+  assert.equal(asked[1]?.at(-1), "20260104");
+  assert.deepEqual(names((await store.search({ ...page, cursor: next })).items), ["4.4", "4.3", "4.2"]);
 });
 
 test("a day goes as a whole after its last change, and a trace that goes on keeps its day (trace-tables.1, trace-tables.2)", async (t) => {
