@@ -333,6 +333,8 @@ test("a review shows items one after the other and sends what is typed, a danger
     { decisions: [{ type: "reject", message: "too late" }] },
     "Because.",
   ]);
+  const ended = await run(["inbox", "review", "--search", marker], {}, { typed: ["e", "amount=6"] });
+  assert.deepEqual([ended.code, /0 of 2 answered\./.test(ended.out)], [0, true], "Ctrl+D is the end of a review");
   const refused = await run(["inbox", "review"]);
   assert.equal(refused.code, 2);
   assert.match(refused.err, /a review needs a terminal/);

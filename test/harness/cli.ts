@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { Command, CommanderError } from "commander";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { readConfig } from "@holdpoint/base/config/config.ts";
-import { EXIT } from "../../packages/holdpoint/src/cli/errors/cli-error.ts";
+import { EXIT, PromptEndedError } from "../../packages/holdpoint/src/cli/errors/cli-error.ts";
 import { toRefusal } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
 import { CLIENT_SETTINGS } from "../../packages/holdpoint/src/cli/client/settings.ts";
 import { createTerminal } from "../../packages/holdpoint/src/cli/output/terminal.ts";
@@ -25,7 +25,7 @@ export interface Ended {
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** What a person types at the questions of an interactive terminal; without it there is none. */
+  /** What a person types at the questions of an interactive terminal, before its input ends; without it there is none. */
   readonly typed?: readonly string[];
   readonly cwd?: string;
   /** Receives the pages that open; without it there is no screen. */
@@ -57,7 +57,7 @@ export async function verb(
   const ask = async (question: string): Promise<string> => {
     stderr.write(question);
     const reply = replies.shift();
-    if (reply === undefined) throw new Error(`nothing was typed at: ${question}`);
+    if (reply === undefined) throw new PromptEndedError();
     return reply;
   };
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];

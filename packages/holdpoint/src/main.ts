@@ -182,7 +182,7 @@ async function createCli(): Promise<Cli> {
   ]);
   return {
     program: host.program,
-    terminal: createTerminal(process, host.env, () => process.exit(0), output),
+    terminal: createTerminal(process, host.env, (code) => process.exit(code), output),
     clock,
     config: async () => readTableConfig((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
     localServer: async () => (await import("./main/host.ts")).findLocalServer(host),

@@ -7,7 +7,7 @@ import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { agentClient, type ServerOptions } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { inboxItems } from "../client/resolve-id.ts";
-import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { CliError, EXIT, type ExitCode, PromptEndedError } from "../errors/cli-error.ts";
 import { paint } from "../output/print.ts";
 import { oneLine } from "../output/sanitize.ts";
 import { editArgs, listChanges } from "./edit-args.ts";
@@ -39,12 +39,17 @@ export async function reviewItems(cli: Cli, options: ReviewOptions): Promise<Exi
   for (const [at, item] of items.entries()) {
     cli.terminal.out(`\n${paint(cli.terminal, "dim", `${at + 1} of ${items.length}`)}\n`);
     cli.terminal.out(`${itemLines(cli, item, cli.clock.now(), false).join("\n")}\n`);
-    const end = await decide(cli, item, { ask, options });
+    const end = await decide(cli, item, { ask, options }).catch(quitAtEnd);
     if (end === "quit") break;
     if (end === "answered") answered++;
   }
   if (items.length > 0) cli.terminal.out(`${answered} of ${items.length} answered.\n`);
   return EXIT.done;
+}
+
+function quitAtEnd(error: unknown): "quit" {
+  if (error instanceof PromptEndedError) return "quit";
+  throw error;
 }
 
 interface Asking {
@@ -106,7 +111,8 @@ async function take(
     const given = { ...answering, ...(isText ? { text } : {}) };
     return readStep(await answer(cli, place, isText ? undefined : text, given));
   } catch (error) {
-    if (!(error instanceof CliError) || error.exitCode === EXIT.unavailable) throw error;
+    if (!(error instanceof CliError) || error instanceof PromptEndedError) throw error;
+    if (error.exitCode === EXIT.unavailable) throw error;
     cli.terminal.err(`${error.message}\n`);
     return "again";
   }

@@ -11,6 +11,8 @@ export const EXIT = {
   unavailable: 69,
   /** sysexits.h EX_CONFIG. */
   config: 78,
+  /** Ctrl+C, as a shell reports it. */
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -21,5 +23,12 @@ export class CliError extends Error {
     super(message);
     this.name = "CliError";
     this.exitCode = exitCode;
+  }
+}
+
+/** The input ended at a prompt: Ctrl+D. Nothing is answered, so nothing changes. */
+export class PromptEndedError extends CliError {
+  constructor() {
+    super("cancelled: nothing changed");
   }
 }

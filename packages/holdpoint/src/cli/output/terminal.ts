@@ -1,9 +1,11 @@
 // Terminal: the streams of a process, for CLI commands.
 // Invariants:
 //   - If the reader closes the output early (`| head`), the process ends quietly.
+//   - At a prompt, Ctrl+C ends the process, and the end of the input is no reply.
 //   - Colours only on a terminal or with FORCE_COLOR, and never with NO_COLOR or FORCE_COLOR=0.
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { EXIT, PromptEndedError } from "../errors/cli-error.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { Env } from "@holdpoint/base/config/config.ts";
 
@@ -18,17 +20,17 @@ type Writable = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly col
 const COLUMNS_LEAST = 20;
 
 /**
- * @param end ends the process at once, with exit code 0
+ * @param end ends the process at once
  * @param output where the commands print
  */
 export function createTerminal(
   { stdin, stdout, stderr }: Streams,
   env: Env,
-  end: () => void,
+  end: (code: number) => void,
   output: Output = createOutput((text) => void stdout.write(text)),
 ): Terminal {
   const onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code === "EPIPE") end();
+    if (error.code === "EPIPE") end(EXIT.done);
     else throw error;
   };
   stdout.on("error", onError);
@@ -38,14 +40,16 @@ export function createTerminal(
   const isOff = isSet(NO_COLOR) || /^(?:0|false)$/i.test(FORCE_COLOR ?? "");
   const given = Number(COLUMNS);
   const columns = stdout.columns || (Number.isInteger(given) && given > 0 ? given : null);
-  const ask = async (question: string): Promise<string> => {
-    const lines = createInterface({ input: stdin, output: stderr });
-    try {
-      return await lines.question(question);
-    } finally {
-      lines.close();
-    }
-  };
+  const ask = (question: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const lines = createInterface({ input: stdin, output: stderr });
+      lines.once("SIGINT", () => end(EXIT.interrupted));
+      lines.once("close", () => reject(new PromptEndedError()));
+      lines.question(question, (reply) => {
+        resolve(reply);
+        lines.close();
+      });
+    });
   return {
     output,
     out: output.write,
@@ -72,6 +76,6 @@ export interface Terminal {
   readonly watched: boolean;
   /** All of standard input, for values too long for a command line. */
   readonly readInput: () => Promise<string>;
-  /** The reply of the person at the terminal; null without an interactive terminal. */
+  /** The reply of the person at the terminal; null without one. @throws {PromptEndedError} */
   readonly ask: ((question: string) => Promise<string>) | null;
 }
