@@ -2,10 +2,15 @@
 // Checked:
 //   cli-open.1. `open` and `--web` open the page of an item, a thread or a list, and print its address; without a
 //        screen, with `--print` and with `--json` they only print.
-//   cli-open.2. `logs` prints the events of a run and follows it to its end; a run that is long over, its steps.
+//   cli-open.2. `logs` prints the events of a run and follows it to its end; a run that is long over, its steps. With
+//        `--follow` it goes on with later runs, and through restarts of the server.
 //   cli-open.3. `--jq` filters the JSON of a verb as jq does: texts raw, a list as one array.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
+import { systemClock } from "@holdpoint/base/clock.ts";
 import { lines, verb, type Ended } from "../harness/cli.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
@@ -112,6 +117,26 @@ test("logs follows a run that goes on, until it ends (cli-open.2)", async () => 
   assert.match(cancelled.out, /^cancelled {2}[0-9a-f]{8}-[0-9a-f]{4}\n$/);
   const { code, out } = await following;
   assert.deepEqual([code, out.trim().split("\n").at(-1)], [0, "interrupted"]);
+});
+
+test("logs --follow goes on after the server was away, behind the event that it printed last (cli-open.2)", async () => {
+  const asked: unknown[] = [];
+  const away = createServer((request, response) => {
+    if (request.url?.includes("/runs") === true) return response.end("[]");
+    const event = `id: r:${asked.push(request.headers["last-event-id"])}\nevent: updates\ndata: {"step": ${asked.length}}\n\n`;
+    if (asked.length === 2) return request.socket.destroy();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (asked.length === 1) return response.write(event, () => response.destroy());
+    return response.end(event); // as of a thread that is deleted
+  });
+  await once(away.listen(0, "127.0.0.1"), "listening");
+  const env = { HOLDPOINT_URL: `http://127.0.0.1:${(away.address() as AddressInfo).port}` };
+  const clock = { ...systemClock, after: (_ms: number, callback: () => void) => systemClock.after(0, callback) };
+  const { code, out, err } = await verb(["logs", crypto.randomUUID(), "--follow", "--json"], { env, clock });
+  away.close();
+  assert.deepEqual([code, asked], [0, ["-1", "r:1", "r:1"]], err);
+  assert.equal(out, '{"event":"updates","data":{"step":1}}\n{"event":"updates","data":{"step":3}}\n');
+  assert.equal(err, `lost ${env.HOLDPOINT_URL}: trying again\n`);
 });
 
 test("--jq prints what the expression makes of the JSON (cli-open.3)", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError } from "commander";
-import { systemClock } from "@holdpoint/base/clock.ts";
+import { type Clock, systemClock } from "@holdpoint/base/clock.ts";
 import { readConfig } from "@holdpoint/base/config/config.ts";
 import { EXIT, PromptEndedError } from "../../packages/holdpoint/src/cli/errors/cli-error.ts";
 import { toRefusal } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
@@ -30,6 +30,7 @@ export interface CliOptions {
   readonly cwd?: string;
   /** Receives the pages that open; without it there is no screen. */
   readonly shown?: string[];
+  readonly clock?: Clock;
 }
 
 export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }: CliOptions = {}): Promise<Ended> {
@@ -51,7 +52,7 @@ export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }
  */
 export async function verb(
   args: readonly string[],
-  { env = {}, input = "", typed, shown }: CliOptions = {},
+  { env = {}, input = "", typed, shown, clock = systemClock }: CliOptions = {},
 ): Promise<Ended> {
   const replies = [...(typed ?? [])];
   const ask = async (question: string): Promise<string> => {
@@ -80,7 +81,7 @@ export async function verb(
       ...terminal,
       ...(typed === undefined ? {} : { ask }),
     },
-    clock: systemClock,
+    clock,
     config: async () => readConfig(env, CLIENT_SETTINGS, readText),
     localServer: () => Promise.resolve(null),
     readFile: readText,

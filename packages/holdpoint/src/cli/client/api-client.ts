@@ -40,6 +40,8 @@ export interface Sent {
 }
 
 export interface StreamEvent {
+  /** A later call of stream() goes on after it. */
+  readonly id: string | undefined;
   readonly event: string;
   readonly data: Json;
 }
@@ -188,7 +190,7 @@ async function* events(server: Server, path: string, init: RequestInit): AsyncGe
     if (!response.ok || response.body === null)
       throw refusal(server, response.status, parseJson(await response.text()) ?? null);
     const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-    for await (const { event = "message", data } of messages) yield { event, data: parseJson(data) ?? data };
+    for await (const { id, event = "message", data } of messages) yield { id, event, data: parseJson(data) ?? data };
   } catch (error) {
     throw error instanceof CliError ? error : unreachable(server, error);
   }

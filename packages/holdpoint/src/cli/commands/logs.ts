@@ -2,7 +2,7 @@
 // Invariant: every line is an event, {event, data} with --json: a step is one of the stream mode `checkpoints`.
 import type { Run, State } from "@holdpoint/api/schemas.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
-import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
+import { type Client, type ServerOptions, type StreamEvent, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { findThread, only } from "../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
@@ -37,10 +37,7 @@ export async function showLogs(
   const print = createPrinter(cli, options.json === true);
   const path = `/threads/${thread}`;
   let count = 0;
-  if (options.follow === true) {
-    for await (const event of client.stream(`${path}/stream`, null, "-1")) print(event);
-    return EXIT.done;
-  }
+  if (options.follow === true) return followThread(cli, client, `${path}/stream`, print);
   if (run === null) return describeNothing(cli, options);
   for await (const event of client.stream(`${path}/runs/${run.run_id}/stream`, null, "-1")) {
     if (event.event !== "metadata" && event.event !== "end") count++;
@@ -50,6 +47,32 @@ export async function showLogs(
   const { status }: Run = await client.get(`${path}/runs/${run.run_id}`);
   if (options.json !== true) cli.terminal.out(`\n${oneLine(status)}\n`);
   return status === "error" || status === "timeout" ? EXIT.failed : EXIT.done;
+}
+
+const RETRY_MS = 1000;
+
+/** Until the thread is deleted; through restarts of the server, without a gap. */
+async function followThread(
+  { terminal, clock }: Cli,
+  client: Client,
+  path: string,
+  print: (event: StreamEvent) => void,
+): Promise<ExitCode> {
+  for (let last = "-1", isLost = false; ;) {
+    try {
+      for await (const event of client.stream(path, null, last)) {
+        isLost = false;
+        last = event.id ?? last;
+        print(event);
+      }
+      return EXIT.done;
+    } catch (error) {
+      if (!(error instanceof CliError) || error.exitCode !== EXIT.unavailable) throw error;
+      if (!isLost) terminal.err(`lost ${client.url}: trying again\n`);
+      isLost = true;
+      await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+    }
+  }
 }
 
 function chooseRun(client: Client, thread: string, runs: readonly Run[], word: string | undefined): Run | null {

@@ -116,7 +116,6 @@ export function createPrinter({ terminal }: Cli, json: boolean): (event: StreamE
     else if (event === "waiting")
       line(paint(terminal, "yellow", "waiting  the thread waits for a person, and this run for the answer"));
     else if (event === "values") line(jsonText(isJsonObject(data) ? { ...data, __interrupt__: undefined } : data, 2));
-    else if (event === "metadata" || event === "end") inText ||= false;
   };
 }
 
