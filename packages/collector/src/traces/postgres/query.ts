@@ -7,8 +7,8 @@
 //     have a beginning of a word, and would walk for each.
 //   postgres/query.4. Of several words, the index finds the rarest. For a common one it would read all its entries: such
 //        a word is looked up in the traces that the others have found.
-//   postgres/query.5. A page of a tag is read from the newest days that have enough of it, and from those before only what
-//        started later than the end of the page: the index finds all traces of a tag, each in another block.
+//   postgres/query.5. A page of a tag is read from the newest days that have enough of it, and from those before only where
+//        they have traces that started later than its end: the index finds all traces of a tag, each in another block.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { finalOutputRun, OUTPUT_SIZE } from "../final-output.ts";
@@ -110,17 +110,19 @@ const PAGES = 2;
 /** postgres/query.5 */
 async function readTagged(sql: Sql, read: Read, tagged: Conditions, limit: number): Promise<readonly Row[]> {
   const { where, parameters } = tagged;
-  const traces = (more: string): string => `FROM holdpoint_traces.traces ${where} ${more}`;
-  const [first, second] = [`$${parameters.length + 1}`, `$${parameters.length + 2}`];
+  const traces = (more = ""): string => `SELECT ${COLUMNS} FROM holdpoint_traces.traces ${where} ${more}`;
+  const next = `$${parameters.length + 1}`;
   const day = await chooseDay(sql, tagged, limit);
-  const page =
-    day === null ? [] : await read(`SELECT ${COLUMNS} ${traces(`AND day >= ${first}::date`)}`, [...parameters, day]);
+  if (day === null) return read(traces(), parameters);
+  const [page, [before]] = await Promise.all([
+    read(traces(`AND day >= ${next}::date`), [...parameters, day]),
+    sql.all("SELECT max(started) AS newest FROM holdpoint_traces.traces WHERE day < $1::date", day),
+  ]);
   const end = page[limit];
-  if (end === undefined) return read(`SELECT ${COLUMNS} ${traces("")}`, parameters);
+  if (end === undefined) return read(traces(), parameters);
   const started = Number(end["started"]);
-  const late = `SELECT 1 ${traces(`AND day < ${first}::date AND started >= ${second}`)} LIMIT 1`;
-  if ((await sql.all(late, ...parameters, day, started)).length === 0) return page;
-  return read(`SELECT ${COLUMNS} ${traces(`AND started >= ${first}`)}`, [...parameters, started]);
+  if (Number(before?.["newest"] ?? 0) < started) return page;
+  return read(traces(`AND started >= ${next}`), [...parameters, started]);
 }
 
 /** @returns the day from which on there are enough; null where that is most of the days */
