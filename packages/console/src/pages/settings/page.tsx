@@ -195,13 +195,18 @@ function Group({
               <Chip tone={one.origin === "default" ? "neutral" : "accent"}>{one.origin}</Chip>
             </div>
             <p className="muted">
-              <Coded text={one.origin === "default" ? one.meaning : `${one.meaning} Default: ${one.fallback}.`} />
+              <Coded text={describeSetting(one)} />
             </p>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** Some meanings say the default in words. */
+function describeSetting({ origin, meaning, fallback }: SettingLine): string {
+  return origin === "default" || meaning.includes("Default: ") ? meaning : `${meaning} Default: ${fallback}.`;
 }
 
 /** Words between back-ticks as code. */
