@@ -10,6 +10,7 @@
 //        for its own; then it returns their join URLs.
 //   many-machines.7. It waits for no person and no date: callers of a run behind a pause, or of a delayed one, get its
 //        join URL while it stops.
+//   many-machines.8. A run that is cancelled between two attempts gives back no answer that the first one used.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { questionsIn, resumeBody, until, within } from "../harness/faults/fault-server.ts";
@@ -212,4 +213,27 @@ test("a stopping process waits for no run behind a pause, and for no delayed one
   await bench.resume(thread, "ask", "yes");
   const { body } = await bench.call("GET", answer.headers.get("location") ?? "");
   assert.notEqual(questionsIn(body).length, 0);
+});
+
+test("a run cancelled between two attempts keeps the answer that the first one used (many-machines.8)", async () => {
+  const own = new Fleet();
+  try {
+    const [alone, hasty] = await Promise.all([
+      own.startHere("api"),
+      own.startHere("worker", { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" }),
+    ]);
+    own.use(alone);
+    const { thread } = await own.bench.pause("ask");
+    own.bench.hold(thread, "record");
+    const post = (path: string, body: object) => call(alone, "POST", `/threads/${thread}${path}`, body);
+    const { run_id: run } = (await post("/runs", resumeBody("ask", "yes"))).body as { readonly run_id: string };
+    await own.bench.sees(thread, "record");
+    assert.equal(await within("the worker stops", hasty.stop()), 0);
+    assert.equal((await post(`/runs/${run}/cancel?wait=true`, {})).status, 204);
+    const { status, interrupts } = (await own.bench.call("GET", `/threads/${thread}`)).body as Record<string, unknown>;
+    assert.deepEqual([status, interrupts], ["idle", {}]);
+    assert.equal((await post("/runs", resumeBody("ask", "no"))).status, 409);
+  } finally {
+    await own.end();
+  }
 });

@@ -37,6 +37,10 @@ export function createScriptedGraphs(ports: GraphPorts): Graphs {
     encode: (value) => JSON.stringify(value),
     toClientJson: (encoded) => JSON.parse(encoded) as JsonObject,
     clientText: (value) => JSON.stringify(value),
+    readUnused: async (tx, run) => {
+      const newest = await tx.checkpoint(run.threadId, "", null);
+      return newest?.checkpoint.runId === run.runId ? [] : (run.request.command?.answers ?? []);
+    },
     readValues: async () => ({ json: () => ({}), text: () => "{}" }),
     run: (run, sink, signal) => runScript(run, sink, signal, ports),
   };
@@ -101,7 +105,7 @@ const NOTHING = {
   rest: { checkpoints: [], writes: [], blobs: [] },
   checkpointId: null,
   overlay: null,
-  unused: [],
+  unused: null,
   held: [],
 } as const;
 

@@ -52,6 +52,7 @@ import {
 import { GraphLoadError, loadGraph } from "./loading/load-graph.ts";
 import type { RunContext } from "./run/run-context.ts";
 import { runGraph } from "./run/run-graph.ts";
+import { readUnused } from "./run/run-input.ts";
 import { drawGraph } from "./schemas/graph-drawing.ts";
 import { completeSchemas } from "./schemas/merge-schemas.ts";
 import { servedSchemas } from "./schemas/message-definitions.ts";
@@ -109,6 +110,7 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     loadProblem: (graphId) => deployment.failed.get(graphId)?.message ?? null,
     checkContext: (run) => checkContext(ports.library, deployment.graphs.get(run.graphId), run),
     run: (run, sink, signal, history) => runDeployed(deployment, run, { sink, signal, history }),
+    readUnused: (tx, run) => readUnused(tx, context.codec, run),
     ...stateOperations(deployment),
     ...schemaOperations(deployment),
     ...textOperations(context.codec),

@@ -97,8 +97,8 @@ export interface GraphRunResult {
   readonly rest: WriteSet;
   readonly checkpointId: string | null;
   readonly overlay: Encoded | null;
-  /** Answers that no task used. */
-  readonly unused: readonly UnusedAnswer[];
+  /** Answers that no task used; null if no graph ran, and only the stored state knows what earlier attempts used. */
+  readonly unused: readonly UnusedAnswer[] | null;
   readonly held: readonly HeldEvent[];
 }
 
@@ -219,6 +219,8 @@ export interface Graphs {
   checkContext(run: Run): void;
   /** Runs a graph until it ends, pauses or fails, or `signal` aborts. Never rejects. */
   run(run: Run, sink: RunSink, signal: AbortSignal, history: History): Promise<GraphRunResult>;
+  /** The answers of a run that no attempt has used, as its stored state says. */
+  readUnused(tx: CheckpointTx, run: Run): Promise<readonly UnusedAnswer[]>;
   state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;
   /** Newest first; reads each state on demand. */
   history(address: StateAddress, query: CheckpointQuery): AsyncIterable<StateSnapshot>;

@@ -203,10 +203,11 @@ async function cancelPending(
     rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
-    unused: run.request.command?.answers ?? [],
+    unused: null,
     held: [],
   };
-  const finished = await finishRun(tx, { run: claimed, result, outcome: toRunOutcome(result, reason), at, announce });
+  const finish = { run: claimed, result, outcome: toRunOutcome(result, reason), at, announce, graphs: agent.graphs };
+  const finished = await finishRun(tx, finish);
   if (finished !== null && !finished.threadIsGone) await noteEnd(tx, finished, note);
   return { run: finished?.run ?? claimed, finished, refused: await endBehindPause(tx, finished, agent) };
 }

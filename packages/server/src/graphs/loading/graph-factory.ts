@@ -8,13 +8,13 @@ import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { Fingerprint, Run } from "../../model/model.ts";
 import type { GraphDescription, GraphRunResult, StateAddress } from "../../ports/ports.ts";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
+import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { computeFingerprint, missingParts } from "../checkpoints/graph-fingerprint.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import { clientConfigurable, runConfigurable } from "../run/run-config.ts";
 import { runError } from "../run/run-error.ts";
-import { readProgress } from "../run/run-input.ts";
 import type { RunContext } from "../run/run-context.ts";
 
 /** The use, in the reference's terms. */
@@ -135,29 +135,16 @@ export async function graphToRead(
   }
 }
 
-/** The result of a run without a graph: it fails, and its answers stay unused. */
-export async function withoutGraph(
-  context: RunContext,
-  run: Run,
-  error: unknown,
-  signal: AbortSignal,
-): Promise<GraphRunResult> {
-  const answers = run.request.command?.answers ?? [];
-  let cause = error;
-  let unused = answers;
-  if (run.attempt > 1) {
-    try {
-      unused = (await context.read((tx) => readProgress(tx, context.codec, run, answers))).unused;
-    } catch (unreadable) {
-      cause = unreadable;
-    }
-  }
+/** The result of a run without a graph. */
+export function withoutGraph({ folder }: RunContext, run: Run, error: unknown, signal: AbortSignal): GraphRunResult {
   return {
-    outcome: signal.aborted ? { kind: "aborted" } : { kind: "failed", error: runError(cause, run, context.folder) },
+    outcome: signal.aborted
+      ? { kind: "aborted" }
+      : { kind: "failed", error: runError(error, run, folder), storageFailed: isStorageFailure(error) },
     rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
-    unused,
+    unused: null,
     held: [],
   };
 }

@@ -154,7 +154,7 @@ export function buildResult(
     rest,
     checkpointId: saver?.rootCheckpointId() ?? null,
     overlay: shows ? context.codec.encode(values) : null,
-    unused,
+    unused: saver === null ? null : unused,
     held: events?.held() ?? [],
   };
 }

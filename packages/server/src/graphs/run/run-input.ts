@@ -5,6 +5,7 @@
 //   - An update or a goto on a paused thread continues the pending step: finished branches do not run again, used
 //     answers count, and open interrupts keep their ids.
 //   - LangGraph keeps one update for a pending step: a later one contains the earlier ones.
+import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import type { CarriedAnswer, Encoded, Run } from "../../model/model.ts";
 import type { CheckpointTx } from "../../ports/ports.ts";
 import { NULL_TASK } from "../checkpoints/pending-tasks.ts";
@@ -53,6 +54,17 @@ export async function readProgress(
     if (count <= answer.index) unused.push(answer);
   }
   return { started: root?.checkpoint.runId === run.runId, unused };
+}
+
+/** The answers of a run that no attempt has used. Where the state cannot be read, all of them count as unused. */
+export async function readUnused(tx: CheckpointTx, codec: Codec, run: Run): Promise<readonly CarriedAnswer[]> {
+  const { answers = [] } = run.request.command ?? {};
+  try {
+    return (await readProgress(tx, codec, run, answers)).unused;
+  } catch (error) {
+    if (isStorageFailure(error)) throw error;
+    return answers;
+  }
 }
 
 export function unusedAnswers(saver: RunSaver, carried: readonly CarriedAnswer[]): readonly CarriedAnswer[] {

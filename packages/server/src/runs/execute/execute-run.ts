@@ -81,6 +81,7 @@ export async function executeRun(
         outcome: toRunOutcome(result, reason),
         at: clock.now(),
         announce,
+        graphs,
         withEarlier: sink.withEarlier,
         leaveMs: ports.leaveMs(),
         askAgainMax: ports.askAgainMax,
@@ -132,7 +133,8 @@ async function storeFailure(
   for (let attempt = 0; ; attempt++) {
     let drained: DrainedEvents | null = null;
     try {
-      const announce = announcer(ports.graphs, NO_VALUES);
+      const { graphs } = ports;
+      const announce = announcer(graphs, NO_VALUES);
       const stored = await ports.storage.transaction(async (tx) => {
         restore(drained);
         drained = null;
@@ -142,6 +144,7 @@ async function storeFailure(
           outcome: toRunOutcome(lost, "write_failed"),
           at: ports.clock.now(),
           announce,
+          graphs,
           leaveMs: ports.leaveMs(),
           askAgainMax: ports.askAgainMax,
         });
@@ -188,8 +191,9 @@ async function requeueAtStop(
     if (!isCurrent) return;
     await tx.putWriteSet(sink.withEarlier(rest));
     drained = await ports.events.store(tx, ports.eventLog);
-    const announce = announcer(ports.graphs, NO_VALUES);
-    await requeueRun(tx, run, { cause: "stopped", crashesMax: ports.crashesMax, at: ports.clock.now(), announce });
+    const { graphs, crashesMax, clock } = ports;
+    const announce = announcer(graphs, NO_VALUES);
+    await requeueRun(tx, run, { cause: "stopped", crashesMax, at: clock.now(), announce, graphs });
   });
   committed(drained);
 }

@@ -26,7 +26,7 @@ import type {
 } from "../../model/model.ts";
 import type { Policy } from "../../model/policy.ts";
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
-import type { CheckpointTx, EndTx, GraphRunResult, InterruptTx, RunTx, Tx } from "../../ports/ports.ts";
+import type { CheckpointTx, EndTx, GraphRunResult, Graphs, InterruptTx, RunTx, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
 import { changeGraph } from "../../threads/graph-change.ts";
 import { startersAfter } from "../../threads/starters.ts";
@@ -107,6 +107,7 @@ export interface RunFinish {
   readonly outcome: RunOutcome;
   readonly at: number;
   readonly announce: Announce;
+  readonly graphs: Pick<Graphs, "readUnused">;
   /** Called with the lock of the thread: the last rows, after earlier ones of this attempt that are not stored. */
   readonly withEarlier?: (rows: WriteSet) => WriteSet;
   /** Delay before a thread is deleted with its last run. */
@@ -181,8 +182,8 @@ async function storeRest(
 }
 
 async function updateInterrupts(
-  tx: InterruptTx & RunTx,
-  { run, result, outcome, at, askAgainMax = 0 }: RunFinish,
+  tx: InterruptTx & RunTx & CheckpointTx,
+  { run, result, outcome, at, graphs, askAgainMax = 0 }: RunFinish,
   thread: {
     readonly known: readonly Interrupt[];
     readonly checkpointId: string | null;
@@ -202,7 +203,7 @@ async function updateInterrupts(
         })
       : interruptsAfterEnd({
           ...finished,
-          unused: outcome.endedBy === "rollback" ? null : result.unused,
+          unused: outcome.endedBy === "rollback" ? null : (result.unused ?? (await graphs.readUnused(tx, run))),
           givenUp: await givenUpBy(tx, finished, result.checkpointId),
           overruled: outcome.endedBy !== "done" && (await isOverruled(tx, run)),
           rootCheckpointId: thread.checkpointId,

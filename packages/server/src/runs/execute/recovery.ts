@@ -57,7 +57,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
     for (const run of runs) {
       const cause = orphans?.alive === true ? "stopped" : (causes.get(run.runId) ?? "suspicion");
       const at = clock.now();
-      const limits = { cause, crashesMax: options.crashesMax, at, announce } as const;
+      const limits = { cause, crashesMax: options.crashesMax, at, announce, graphs: ports.graphs } as const;
       const { run: after, finished } = await requeueRun(tx, run, limits);
       requeued.push(after, ...(await endBehindPause(tx, finished, ports)));
       await ports.events.storeLateEnd(tx, after);
@@ -75,8 +75,8 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
           if (ports.isInProgress(run.runId)) continue;
           found.add(run.runId);
           if (!seen.has(run.runId)) continue;
-          const at = clock.now();
-          await requeueRun(tx, run, { cause: "stopped", crashesMax: options.crashesMax, at, announce });
+          const limits = { cause: "stopped", crashesMax: options.crashesMax, at: clock.now(), announce } as const;
+          await requeueRun(tx, run, { ...limits, graphs: ports.graphs });
         }
       });
       engine.queue.wake();

@@ -50,8 +50,9 @@ async function requeueUntilStored(run: Run, cause: "storage" | "stopped", ports:
     try {
       return await storage.transaction(async (tx) => {
         if (!(await tx.isCurrent(run))) return { finished: null, left: await refusalReason(tx, run) };
-        const announce = announcer(ports.graphs, () => null);
-        const limits = { cause, crashesMax: ports.crashesMax, at: clock.now(), announce } as const;
+        const { graphs, crashesMax } = ports;
+        const announce = announcer(graphs, () => null);
+        const limits = { cause, crashesMax, at: clock.now(), announce, graphs } as const;
         const { run: after, finished } = await requeueRun(tx, run, limits);
         await ports.events.storeLateEnd(tx, after);
         return { finished, refused: await endBehindPause(tx, finished, ports), left: "taken_over" };

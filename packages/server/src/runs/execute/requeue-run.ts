@@ -3,7 +3,7 @@ import type { RequeueCause } from "../../model/crash-suspects.ts";
 import { type Finished, type RequeueLimits, STORAGE_FAILURES_MAX, toRunOutcome, finishRun } from "./finish-run.ts";
 import type { Run } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
-import type { EndTx, GraphRunResult } from "../../ports/ports.ts";
+import type { EndTx, GraphRunResult, Graphs } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
 
@@ -11,13 +11,14 @@ export interface Requeue extends RequeueLimits {
   readonly cause: RequeueCause;
   readonly at: number;
   readonly announce: Announce;
+  readonly graphs: Pick<Graphs, "readUnused">;
 }
 
 /** Requeue: puts an unfinished run back into the queue and counts the cause, or ends the run at the limit. */
 export async function requeueRun(
   tx: EndTx,
   run: Run,
-  { cause, crashesMax, at, announce }: Requeue,
+  { cause, crashesMax, at, announce, graphs }: Requeue,
 ): Promise<{ readonly run: Run; readonly finished: Finished | null }> {
   const crashes = run.crashes + (cause === "crash" ? 1 : 0);
   const suspicions = run.suspicions + (cause === "suspicion" ? 1 : 0);
@@ -42,7 +43,7 @@ export async function requeueRun(
     rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
-    unused: run.request.command?.answers ?? [],
+    unused: null,
     held: [],
   };
   const finished = await finishRun(tx, {
@@ -51,6 +52,7 @@ export async function requeueRun(
     outcome: toRunOutcome(lost, null),
     at,
     announce,
+    graphs,
   });
   return { run: finished?.run ?? run, finished };
 }
