@@ -130,7 +130,7 @@ function stopLater(cluster: Cluster, outside: Process): void {
     const gone = servers[at];
     if (gone === undefined) return;
     world.kill(gone.process);
-    deadWorkers.push(gone.workerId);
+    deadWorkers.push(gone.workerId());
     world.steps.push(`${gone.process.name} killed`);
     void openServer(cluster, `${gone.process.name}'`).then((server) => {
       servers[at] = server;

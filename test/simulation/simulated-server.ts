@@ -34,7 +34,7 @@ export interface Cluster {
 
 export interface Server {
   readonly process: Process;
-  readonly workerId: string;
+  readonly workerId: () => string;
   readonly agent: AgentContext;
   /** Registers its worker, takes over the runs of dead ones, and claims runs. */
   begin(): Promise<void>;
@@ -74,8 +74,8 @@ export async function openServer(cluster: Cluster, name: string): Promise<Server
       signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
     });
   const graphs = createScriptedGraphs({ storage, laws, random: world.random, newId, pause });
-  const workerId = newId();
-  const { engine, watcher, hearers } = createEngine(cluster, process, workerId);
+  let workerId = newId();
+  const { engine, watcher, hearers } = createEngine(cluster, process, () => workerId);
   const hub = createEventHub({ wakes: engine.wakes, clock, limits: KEPT });
   const events = noteEvents(hub, laws, fault);
   const nothing = (): undefined => undefined;
@@ -116,17 +116,17 @@ export async function openServer(cluster: Cluster, name: string): Promise<Server
   };
   return {
     process,
-    workerId,
+    workerId: () => workerId,
     agent,
     async begin() {
-      while (
-        !(await storage
+      const add = (): Promise<boolean> =>
+        storage
           .transaction((tx) => tx.addWorker(workerId))
           .then(
             () => true,
             () => false,
-          ))
-      );
+          );
+      while (!(await add())) workerId = newId(); // as the lease does: a commit may have taken place
       await syncWithPeers(agent, engine.peers).start();
       await worker.start();
       await scan();
@@ -164,7 +164,7 @@ async function openStorage({ uri, world, fault }: Cluster, process: Process, log
   return plantInStorage(opened, fault);
 }
 
-function createEngine({ world, servers, laws }: Cluster, process: Process, workerId: string) {
+function createEngine({ world, servers, laws }: Cluster, process: Process, workerId: () => string) {
   const clock = world.clock(process);
   const watcher: { current: LeaseWatcher | null } = { current: null };
   const hearers: { notice: (notice: Notice) => void; queued: () => void } = {
@@ -185,7 +185,7 @@ function createEngine({ world, servers, laws }: Cluster, process: Process, worke
     },
     lease: {
       name: "lease",
-      workerId: () => workerId,
+      workerId,
       holds,
       watch: (given) => void (watcher.current = given),
       start: () => Promise.resolve(),
