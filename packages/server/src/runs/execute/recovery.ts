@@ -1,4 +1,6 @@
 // Recovery: requeues the runs of dead workers, and runs of this worker that it never started (worker.5).
+//   recovery.1. A worker that counts as dead may still commit the end of a run. So a run is looked at again with the lock
+//     of its thread, and one that has ended stays so. The lock comes before any change, as everywhere.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { nameCauses } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
@@ -55,6 +57,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
     const runs = await tx.runningRuns(orphans?.workerId);
     const causes = nameCauses(runs);
     for (const run of runs) {
+      if (!(await tx.isCurrent(run))) continue; // recovery.1
       const cause = orphans?.alive === true ? "stopped" : (causes.get(run.runId) ?? "suspicion");
       const at = clock.now();
       const limits = { cause, crashesMax: options.crashesMax, at, announce, graphs: ports.graphs } as const;
@@ -74,7 +77,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
         for (const run of await tx.runningRuns(workerId)) {
           if (ports.isInProgress(run.runId)) continue;
           found.add(run.runId);
-          if (!seen.has(run.runId)) continue;
+          if (!seen.has(run.runId) || !(await tx.isCurrent(run))) continue;
           const limits = { cause: "stopped", crashesMax: options.crashesMax, at: clock.now(), announce } as const;
           await requeueRun(tx, run, { ...limits, graphs: ports.graphs });
         }

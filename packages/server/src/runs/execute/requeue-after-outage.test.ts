@@ -49,7 +49,7 @@ function begin(
   const ports = {
     clock,
     crashesMax: 3,
-    graphs: {},
+    graphs: { readUnused: () => Promise.resolve([]) },
     events: { storeLateEnd: () => Promise.resolve() },
     log: { warning: () => undefined },
     isDraining: () => seen.draining,
