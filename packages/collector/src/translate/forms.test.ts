@@ -233,6 +233,17 @@ const LC = [lc("SystemMessage", "Be kind."), lc("HumanMessage", "Hi"), lc("AIMes
 
 /** Row of the table of envelopes, content, the messages that it becomes. */
 const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly Json[]])[] = [
+  [
+    "messages",
+    { messages: [{ role: "thinking", content: "Let me see" }] },
+    [{ role: "assistant", content: [{ type: "reasoning", reasoning: "Let me see" }] }],
+  ],
+  [
+    "messages",
+    { messages: [{ role: "user", content: { content: '[{"text":"Hi"}]', role: "user" } }] },
+    [{ role: "user", content: "Hi" }],
+  ],
+  ["inputs", { args: [], kwargs: { messages: [{ role: "user", content: "Hi" }] } }, [{ role: "user", content: "Hi" }]],
   ["", TALK, TALK],
   ["", LC, TALK],
   [

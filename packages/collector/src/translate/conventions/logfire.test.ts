@@ -5,6 +5,18 @@ import { table } from "../testkit.ts";
 describe("Logfire", () => {
   table([
     {
+      name: "the answer of a stream",
+      span: {
+        scope: "logfire.openai",
+        attributes: {
+          "gen_ai.request.model": "gpt-5",
+          request_data: '{"model":"gpt-5","messages":[{"role":"user","content":"Hi"}]}',
+          response_data: '{"combined_chunk_content":"Hello","chunk_count":3}',
+        },
+      },
+      run: { outputs: { messages: [{ role: "assistant", content: "Hello" }], chunk_count: 3 } },
+    },
+    {
       name: "the model call of an instrumented client: request and response, name, tags",
       span: {
         name: "Chat Completion with {request_data[model]!r}",

@@ -201,7 +201,7 @@ describe("pydantic-ai and Logfire", () => {
       },
     },
     {
-      name: "2.x: an answer with more than the text of the result stays",
+      name: "2.x: an answer with more than the text of the result stands for it",
       span: {
         scope: "pydantic-ai",
         attributes: {
@@ -211,7 +211,7 @@ describe("pydantic-ai and Logfire", () => {
           final_result: "a",
         },
       },
-      run: { outputs: { output: "a", messages: [{ role: "assistant", content: "a", finish_reason: "stop" }] } },
+      run: { outputs: { messages: [{ role: "assistant", content: "a", finish_reason: "stop" }] } },
     },
   ]);
 });

@@ -19,7 +19,10 @@ describe("Semantic Kernel", () => {
             name: "gen_ai.system.message",
             attributes: { "gen_ai.event.content": '{"role":"system","content":"Be short."}' },
           },
-          { name: "gen_ai.user.message", attributes: { "gen_ai.event.content": '{"content":"Weather?"}' } },
+          {
+            name: "gen_ai.user.message",
+            attributes: { "gen_ai.event.content": '{"content":"Weather?","gen_ai.message.index":0}' },
+          },
           {
             name: "gen_ai.assistant.message",
             attributes: {

@@ -279,6 +279,30 @@ describe("Vercel AI SDK", () => {
       },
     },
     {
+      name: "5: Anthropic's input, which has its cache apart, beside that of the provider's metadata",
+      span: {
+        attributes: {
+          "ai.operationId": "ai.generateText.doGenerate",
+          "ai.usage.inputTokens": 4,
+          "ai.usage.outputTokens": 2,
+          "ai.response.providerMetadata": JSON.stringify({
+            anthropic: {
+              cacheCreationInputTokens: 3,
+              usage: { input_tokens: 4, cache_read_input_tokens: 1, cache_creation_input_tokens: 3, output_tokens: 2 },
+            },
+          }),
+        },
+      },
+      run: {
+        usage: {
+          input_tokens: 8,
+          output_tokens: 2,
+          total_tokens: 10,
+          input_token_details: { cache_creation: 3, cache_read: 1 },
+        },
+      },
+    },
+    {
       name: "7 (053373b): speech and transcription",
       span: { attributes: { "gen_ai.operation.name": "ai.transcribe", "gen_ai.request.model": "whisper-1" } },
       run: { type: "llm", metadata: { ls_model_name: "whisper-1" } },

@@ -143,17 +143,19 @@ function flattened(
   return mergeBody(facts, body, messages, { role: "assistant", isCall: type === "llm" });
 }
 
-/** The last message of the history accompanies the result, unless the text is the same. */
+/** The last message of the history accompanies the result. With the same text, only the one that says more stays. */
 function finalResult(facts: Facts, type: RunType): Found | null {
   const value = facts.value(FINAL_RESULT);
   const result = value === undefined ? null : readContent(unwrapValue(value), "output", type);
   const answer = result === null ? null : historyAnswer(facts);
   if (result === null || answer === null) return result;
   const [message, ...more] = answer.value["messages"] as readonly Json[];
-  const isPlain = Object.keys(message as JsonObject).every((name) => name === "role" || name === "content");
-  const same = more.length === 0 && isPlain && member(message, "content") === result.value["output"];
+  if (more.length === 0 && member(message, "content") === result.value["output"]) {
+    const isPlain = Object.keys(message as JsonObject).every((name) => name === "role" || name === "content");
+    return isPlain ? result : answer;
+  }
   const name = result.value["messages"] === undefined ? "messages" : "answer";
-  return same ? result : found({ ...result.value, [name]: answer.value["messages"] ?? [] });
+  return found({ ...result.value, [name]: answer.value["messages"] ?? [] });
 }
 
 /** OpenInference's completion choices: {completion: {text}}. */

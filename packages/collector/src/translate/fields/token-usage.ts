@@ -53,7 +53,8 @@ export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject 
     reasoning: given("reasoning") ?? 0,
     tools: counted === undefined ? 0 : readToolPrompts(facts, body),
     cacheIsApart:
-      facts.span.name.startsWith(COUNTS_APART) || (body !== null && isAnthropic(body, given("input_tokens"))),
+      facts.span.name.startsWith(COUNTS_APART) ||
+      [body, readAnthropic(facts)].some((one) => one !== null && isAnthropic(one, given("input_tokens"))),
   });
   if (total !== counted) facts.release(mark); // it is nowhere else
   const usage: Record<string, Json> = {};
@@ -67,6 +68,13 @@ export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject 
   }
   const all = withCosts(facts, usage, body);
   return Object.keys(all).length === 0 ? null : all;
+}
+
+/** Anthropic's own counts beside those of the AI SDK, of which version 5 has its input and version 6 the sum. */
+function readAnthropic(facts: Facts): JsonObject | null {
+  if (!facts.has(PROVIDER_METADATA)) return null;
+  const usage = member(toJson(facts.peek(PROVIDER_METADATA)), "anthropic", "usage");
+  return isObject(usage) ? usage : null;
 }
 
 const ROWS: ReadonlyMap<string, CountRow> = new Map(COUNTS.toReversed().map((row) => [row.name, row]));

@@ -44,11 +44,17 @@ export const SYSTEM = spell("system", "system_prompt", "system_instruction", "sy
 
 const PROMPTS = ["prompt", ...spell("input_text"), "inputs"];
 const TEXT_CALLS = spell("tool_calls");
-const INVOKED = ["completion", "generation", "generated_text", "response", ...spell("output_text")];
+const INVOKED = [
+  "completion",
+  "generation",
+  "generated_text",
+  "response",
+  ...spell("output_text", "combined_chunk_content"),
+];
 const INVOKED_LISTS = ["results", "outputs"];
 /** Beside a text or calls: they are a model's. */
 const ENDS = spell("finish_reason");
-const AROUND = ["inputs", "outputs", "input", "output", "request", "response", "body", "result", "value"];
+const AROUND = ["inputs", "outputs", "input", "output", "request", "response", "body", "result", "value", "kwargs"];
 
 export const ENVELOPES: readonly Envelope[] = [
   {
@@ -77,11 +83,15 @@ export const ENVELOPES: readonly Envelope[] = [
   },
   { name: "text, calls and files (AI SDK, Mastra)", members: [...TEXT_CALLS, "files"], read: readTextAndCalls },
   {
-    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2), Dify, Ollama, TGI, AutoGen",
+    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2), Dify, Ollama, TGI, AutoGen, Logfire's streams",
     members: [...INVOKED_LISTS, ...INVOKED, ...ENDS],
     read: readInvoked,
   },
-  { name: "inputs, outputs, request, response, body, value around one of these", members: AROUND, read: readWithin },
+  {
+    name: "inputs, outputs, request, response, body, value, kwargs around one of these",
+    members: AROUND,
+    read: readWithin,
+  },
 ];
 
 /** Member → one bit for each envelope that it opens. */

@@ -19,22 +19,24 @@ export function openMessage(item: JsonObject): JsonObject {
   if (typeof item["_role"] === "string") return openHaystack(item);
   if (typeof item["role"] === "string") {
     if (item["type"] === "message") return withRest({}, item, TYPE);
+    if (item["role"] === "thinking")
+      return withRest({ role: "assistant", reasoning_content: item["content"] ?? "" }, item, SAID); // OpenLLMetry
     if (REPEATERS.some((name) => item[name] !== undefined)) return withoutRepeats(item);
   }
   const { content } = item;
   return isObject(content) ? openContent(item, content) : readLangChain(readAutoGen(item));
 }
 
-/** {message, finish_reason} of AgentCore, {format: 2, parts, content} of Mastra's memory. */
+/** {message, finish_reason} and {content, role} of AgentCore, {format: 2, parts, content} of Mastra's memory. */
 function openContent(item: JsonObject, content: JsonObject): JsonObject {
-  if (typeof content["message"] === "string") {
-    const { message, ...beside } = content;
-    return withRest({ ...item, content: message }, beside, NONE);
-  }
-  const { parts, format, ...beside } = content;
+  const { message, ...beside } = content;
+  if (typeof message === "string") return withRest({ ...item, content: message }, beside, NONE);
+  const { content: text, role, ...around } = content;
+  if (typeof text === "string" && role === item["role"]) return withRest({ ...item, content: text }, around, NONE);
+  const { parts, format, ...others } = content;
   if (!Array.isArray(parts) || typeof format !== "number") return readLangChain(readAutoGen(item));
   const said = JSON.stringify(parts);
-  const more = Object.entries(beside).filter(([, value]) => !said.includes(JSON.stringify(value)));
+  const more = Object.entries(others).filter(([, value]) => !said.includes(JSON.stringify(value)));
   return withRest({ ...item, content: parts }, Object.fromEntries(more), NONE);
 }
 
@@ -102,6 +104,7 @@ function isRepeated(detail: Json, { reasoning, reasoning_content: content }: Jso
 }
 
 const TYPE: ReadonlySet<string> = new Set(["type"]);
+const SAID: ReadonlySet<string> = new Set(["role", "content"]);
 
 function openEvent(item: JsonObject, name: string): JsonObject {
   const implied = /^gen_ai\.(\w+)\.message$/.exec(name)?.[1];

@@ -44,7 +44,7 @@ const BODY_ONLY: ReadonlySet<string> = new Set([EVENT_BODY]);
 function messageOfEvent(event: SpanEvent, role: string): JsonObject {
   const fields = plainAttributes(event.attributes);
   const body = jsonWithin(fields[EVENT_BODY]);
-  if (isObject(body)) return { role, ...body, ...beside(fields, BODY_ONLY, body) };
+  if (isObject(body)) return { role, ...withRest({}, body, NOISE), ...beside(fields, BODY_ONLY, body) };
   const { content, tool_calls: calls, [EVENT_BODY]: _body, ...given } = fields;
   const message = {
     role: textMember(given, "role") || role,
