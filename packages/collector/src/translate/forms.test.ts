@@ -232,7 +232,52 @@ const lc = (name: string, content: string): Json => ({
 const LC = [lc("SystemMessage", "Be kind."), lc("HumanMessage", "Hi"), lc("AIMessage", "Hello")];
 
 /** Row of the table of envelopes, content, the messages that it becomes. */
+const INVOCATION = { state: "result", toolCallId: "c1", toolName: "weather", args: ARGS, result: "12 degrees" };
+
 const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly Json[]])[] = [
+  [
+    "messages",
+    { messages: [{ role: "assistant", content: "", toolInvocations: [INVOCATION] }] },
+    [calls(), result({ name: "weather" })],
+  ],
+  [
+    "messages",
+    {
+      messages: [
+        { role: "user", content: "Hi", parts: [{ type: "text", text: "Hi" }] },
+        {
+          role: "assistant",
+          content: "It rains.",
+          parts: [
+            { type: "tool-invocation", toolInvocation: INVOCATION },
+            { type: "text", text: "It rains." },
+          ],
+          toolInvocations: [INVOCATION],
+        },
+      ],
+    },
+    [
+      { role: "user", content: "Hi" },
+      calls(),
+      result({ name: "weather" }),
+      { role: "assistant", content: "It rains." },
+    ],
+  ],
+  [
+    "messages",
+    {
+      messages: [{ role: "user", content: "Hi", experimental_attachments: [{ contentType: "image/png", url: URL }] }],
+    },
+    [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Hi" },
+          { type: "image_url", image_url: { url: URL }, mime_type: "image/png" },
+        ],
+      },
+    ],
+  ],
   [
     "messages",
     { messages: [{ role: "thinking", content: "Let me see" }] },

@@ -70,6 +70,21 @@ describe("LiteLLM", () => {
       },
     },
     {
+      name: "the request as Python prints it, beside its messages",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "input.value": "[{'role': 'user', 'content': 'What is the weather in Rome?'}]",
+          "llm.input_messages.0.message.role": "user",
+          "llm.input_messages.0.message.content": "What is the weather in Rome?",
+        },
+      },
+      run: {
+        inputs: { messages: [{ role: "user", content: "What is the weather in Rome?" }] },
+        metadata: { otel: { kind: "internal", scope: { version: "1.0" } } },
+      },
+    },
+    {
       name: "an embedding",
       span: { attributes: { "llm.request.type": "aembedding", "gen_ai.request.model": "e" } },
       run: { type: "embedding" },

@@ -9,9 +9,10 @@ import type { AttributeValue } from "../../otlp/span.ts";
 import { ObjectWriter } from "../attributes/json-writer.ts";
 import { buildMask } from "../attributes/attribute-uses.ts";
 import { listAliases, type KeyPlan, signs } from "../attributes/known-keys.ts";
-import { toJson, plain } from "../attributes/plain-values.ts";
+import { plain } from "../attributes/plain-values.ts";
 import { isWithin } from "../attributes/said.ts";
 import type { Facts } from "../attributes/span-facts.ts";
+import { contentWithin } from "../forms/python-text.ts";
 
 const NOISE: ReadonlySet<string> = new Set([
   "langsmith.is_root",
@@ -78,7 +79,7 @@ export function decideFate(
 function isSaid(text: string, said: string): boolean {
   if (said === "" || text.length > SAID_CHARS_MAX) return false;
   if (!/^\s*[[{]/.test(text)) return said.includes(JSON.stringify(text).slice(1, -1));
-  const value = toJson(text);
+  const value = contentWithin(text);
   return typeof value === "object" && hasText(value) && isWithin(value, said);
 }
 

@@ -57,7 +57,7 @@ function readListed(given: Json): Json {
 }
 
 const THOUGHTS = [...spell("reasoning_content", "reasoning_text", "tool_plan"), "reasoning", "thinking"];
-const FILES = ["files", "images"];
+const FILES = ["files", "images", "experimental_attachments"];
 
 /** The parts of a message; null when its content is plain or has the target form. */
 export function takeParts(message: JsonObject, used: Set<string>): readonly Part[] | null {

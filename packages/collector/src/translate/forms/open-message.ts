@@ -22,9 +22,28 @@ export function openMessage(item: JsonObject): JsonObject {
     if (item["role"] === "thinking")
       return withRest({ role: "assistant", reasoning_content: item["content"] ?? "" }, item, SAID); // OpenLLMetry
     if (REPEATERS.some((name) => item[name] !== undefined)) return withoutRepeats(item);
+    if (Array.isArray(item["toolInvocations"]) || Array.isArray(item["parts"])) return openUiMessage(item);
   }
   const { content } = item;
   return isObject(content) ? openContent(item, content) : readLangChain(readAutoGen(item));
+}
+
+/** A message of the AI SDK for user interfaces: version 4 has its text and its calls beside the parts too. */
+function openUiMessage(item: JsonObject): JsonObject {
+  const { content, parts: given, toolInvocations: calls = [], ...message } = item;
+  const invocations = Array.isArray(calls) ? (calls as readonly Json[]) : [];
+  const parts = Array.isArray(given) ? (given as readonly Json[]) : invocations.map(writeInvocation);
+  const texts = parts.map((one) => textMember(one, "text") || textMember(one, "content"));
+  const isSaid = typeof content === "string" && (texts.includes(content) || texts.join("") === content);
+  const written = invocations.length === 0 ? "" : JSON.stringify(parts);
+  const areCalled = invocations.every((one) => written.includes(JSON.stringify(one)));
+  if (!isSaid && (item["toolInvocations"] === undefined || !areCalled)) return item;
+  const kept = isSaid || content === undefined ? {} : { content };
+  return { ...message, ...kept, parts, ...(areCalled ? {} : { toolInvocations: calls }) };
+}
+
+function writeInvocation(toolInvocation: Json): Json {
+  return { type: "tool-invocation", toolInvocation };
 }
 
 /** {message, finish_reason} and {content, role} of AgentCore, {format: 2, parts, content} of Mastra's memory. */
