@@ -61,8 +61,6 @@ export interface Spool {
   /** Marks the covered spans done. */
   readonly appendBatch: (record: BatchRecord) => Promise<StoredBatch>;
   readonly readRequest: (request: StoredRequest) => Promise<RequestRecord | null>;
-  /** The places of runs that late spans may need, in the order written. */
-  readonly decisions: () => Promise<Iterable<Decision>>;
   readonly readBatch: (batch: StoredBatch) => Promise<Body | null>;
   readonly requestDone: (request: StoredRequest, indexes: readonly number[]) => void;
   readonly batchDone: (batch: StoredBatch, first: number, runs: number) => void;

@@ -72,7 +72,6 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       const record = await readAt(request, options.dir, ports);
       return record === null ? null : toRequest(record, request.tenant);
     },
-    decisions: () => files().trees.decisions(),
     async readBatch(batch) {
       const record = await readAt(batch, options.dir, ports);
       return record === null ? null : readBody(record, batch.tenant);

@@ -7,7 +7,6 @@ import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
 import { type AppendLogPorts, createAppendLog, segmentName } from "./append-log.ts";
 import type { PlaceLines } from "./port.ts";
-import { scanFile } from "./scan.ts";
 import type { SegmentGuard } from "./segment-guard.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
 
@@ -24,8 +23,6 @@ export interface TreeLog {
   /** Runs whose places are in the segment. */
   readonly runsIn: (segment: number) => number;
   readonly append: (tenant: string, places: PlaceLines) => Promise<void>;
-  /** The decisions on disk now. An unreadable segment is left out. */
-  readonly decisions: () => Promise<Iterable<Decision>>;
   readonly bytes: () => number;
   readonly close: () => Promise<void>;
 }
@@ -86,13 +83,6 @@ export function createTreeLog(options: TreeLogOptions, ports: AppendLogPorts): T
       segment.newestMs = clock.now();
     },
     runsIn: (segment) => segments.find((one) => one.segment === segment)?.runs ?? 0,
-    async decisions() {
-      const all: Decision[] = [];
-      const numbers = segments.map(({ segment }) => segment);
-      for (const segment of numbers)
-        for (const decision of await readDecisions(options.dir, segment, ports)) all.push(decision);
-      return all;
-    },
     bytes: () => segments.reduce((sum, one) => sum + one.bytes, 0),
     async close() {
       await removing;
@@ -108,26 +98,6 @@ export function placeLines(places: readonly Omit<TraceRunPlace, "id">[]): PlaceL
     for (const print of prints ?? []) text += `${traceId} ${print}\n`; // the log records in it
   }
   return { runs: places.length, text };
-}
-
-async function readDecisions(
-  dir: string,
-  segment: number,
-  { files, ring }: Pick<AppendLogPorts, "files" | "ring">,
-): Promise<Decision[]> {
-  const path = `${dir}/${segmentName(segment, TREES_SUFFIX)}`;
-  try {
-    const bytes = await files.size(path);
-    const file = await files.openToRead(path);
-    try {
-      const { records } = scanFile(await file.read(0, bytes), { path, segment }, ring);
-      return records.filter(({ type }) => type === RECORD.decisions).flatMap((record) => [...parseDecisions(record)]);
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return [];
-  }
 }
 
 /** One record → its decisions, in order. */
