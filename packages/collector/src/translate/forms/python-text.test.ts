@@ -48,6 +48,7 @@ test("what Python prints of a dict is the same value in JSON", () => {
       assert.deepEqual(readPython(printed), JSON.parse(JSON.stringify(value)));
       assert.deepEqual(readPython(`[${printed}]`), [JSON.parse(JSON.stringify(value))]);
     }),
+    { numRuns: 40 },
   );
 });
 
@@ -74,6 +75,7 @@ test("prose stays the text that it is, whatever brackets and quotes it has", () 
       const message = { role: "user", content: prose };
       assert.deepEqual(listMessages([message]), [message]);
     }),
+    { numRuns: 40 },
   );
 });
 
