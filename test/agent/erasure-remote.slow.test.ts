@@ -4,7 +4,8 @@ import { test, type TestContext } from "node:test";
 import { IS_LONG } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { call, removeFolder } from "../harness/server.ts";
 import { findPlaces } from "../harness/storage/find-places.ts";
 import { until } from "../harness/threads.ts";
 
@@ -13,8 +14,8 @@ const PERSON = "zoe4d1c";
 const NAME = `${PERSON}@example.com`;
 const ADMIN = { "x-api-key": "the-long-key-of-the-admin" };
 
-async function start(t: TestContext, env: Record<string, string>): Promise<TestServer> {
-  const server = await startServer({ env });
+async function start(t: TestContext, env: Record<string, string>): Promise<ServerHere> {
+  const server = await startServerHere({ env });
   t.after(async () => {
     await server.stop();
     removeFolder(server.dataDir);
@@ -22,7 +23,7 @@ async function start(t: TestContext, env: Record<string, string>): Promise<TestS
   return server;
 }
 
-async function post(server: TestServer, path: string, body: object, headers: Record<string, string> = {}) {
+async function post(server: ServerHere, path: string, body: object, headers: Record<string, string> = {}) {
   const reply = await call(server, "POST", path, body, headers);
   assert.equal(reply.status, 200, reply.text);
   return reply.body as Readonly<Record<string, unknown>>;
@@ -41,7 +42,7 @@ async function startBoth(t: TestContext, databaseUri: string) {
   const { body } = await call(traces, "GET", "/console/api/about", undefined, ADMIN);
   const { collector } = body as { readonly collector: { readonly url: string } };
   const { key: viewer } = await post(traces, "/keys", { name: "reads", role: "viewer" }, ADMIN);
-  const startOther = (key: string): Promise<TestServer> =>
+  const startOther = (key: string): Promise<ServerHere> =>
     start(t, {
       DATABASE_URI: "",
       TRACES: `${traces.url}/console/api`,
@@ -53,7 +54,7 @@ async function startBoth(t: TestContext, databaseUri: string) {
 }
 
 /** A thread that names the person, and whose trace has arrived. */
-async function askAbout(server: TestServer): Promise<string> {
+async function askAbout(server: ServerHere): Promise<string> {
   const { thread_id: threadId } = await post(server, "/threads", {});
   const run = { assistant_id: "echo", input: { payload: { question: `Pay ${NAME}?` } } };
   await post(server, `/threads/${String(threadId)}/runs/wait`, run);
@@ -61,7 +62,7 @@ async function askAbout(server: TestServer): Promise<string> {
   return String(threadId);
 }
 
-async function countTraces(server: TestServer, threadId: string): Promise<number> {
+async function countTraces(server: ServerHere, threadId: string): Promise<number> {
   const { body } = await call(server, "GET", `/console/api/traces?thread_id=${threadId}`);
   return (body as { readonly items: readonly object[] }).items.length;
 }

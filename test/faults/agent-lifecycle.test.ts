@@ -12,8 +12,9 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { Bench, each, FULL, ON_POSTGRES, until, within } from "../harness/faults/fault-server.ts";
-import { ROOT, TEST_GRAPHS, type Answer } from "../harness/server.ts";
 import { IS_LONG, testInLong } from "../harness/long.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { ROOT, type Answer } from "../harness/server.ts";
 
 const STEPS = { assistant_id: "steps", input: {} };
 const WHOLE = { log: ["one", "two", "three"] };
@@ -97,14 +98,16 @@ test("a later SIGTERM ends at once; the next process takes the run up again (age
   clearInterval(again);
   assert.deepEqual([code, signal], [1, null]);
   assert.equal(await answer, null, "the waiting call was cut off");
-  await bench.start();
+  await bench.startHere();
   bench.release(thread, "two");
   assert.equal(await bench.settled(thread), "idle");
   assert.deepEqual(await bench.values(thread), WHOLE);
 });
 
-test("a run longer than the grace period is requeued, and its caller gets a join URL (agent-lifecycle.2)", async (t) => {
-  const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1", BG_JOB_MAX_RETRIES: "1" });
+const SHORT_GRACE = { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1", BG_JOB_MAX_RETRIES: "1", N_JOBS_PER_WORKER: "100" };
+
+test("a run longer than the grace period is requeued; callers that hang up lose nothing (agent-lifecycle.2, agent-lifecycle.5)", async (t) => {
+  const bench = await started(t, SHORT_GRACE);
   const { thread, answer } = await waitingRun(bench);
   // More often than the limit on crashes: a requeue is no crash.
   for (let restart = 0; restart < (FULL ? 5 : IS_LONG ? 2 : 1); restart++) {
@@ -119,6 +122,7 @@ test("a run longer than the grace period is requeued, and its caller gets a join
   const joined = await bench.call("GET", told.headers.get("location") ?? "");
   assert.deepEqual(joined.body, WHOLE);
   assert.equal(bench.listEffects(thread, "one ends").length, 1, "what was stored did not run again");
+  await hangUpAndJoin(bench);
 });
 
 test(
@@ -128,11 +132,11 @@ test(
     const bench = await started(t);
     const second = new Bench({}, bench.dataDir);
     t.after(() => second.end());
-    const named = new RegExp(`the server ended \\(1\\)[^]*process ${bench.server.process.pid}\\b`);
-    await assert.rejects(second.start(), named);
+    const message = new RegExp(`process ${bench.server.process.pid}\\b`);
+    await assert.rejects(second.startHere(), { name: "NotStarted", code: 1, message });
     assert.equal((await bench.call("GET", "/ok")).status, 200, "the first one is not disturbed");
     await bench.server.kill();
-    await second.start();
+    await second.startHere();
     assert.equal((await second.call("GET", "/ok")).status, 200);
   },
 );
@@ -172,14 +176,11 @@ test("a wrong configuration: exit code 78, and every problem is listed (agent-li
   assert.equal(code, 78, stderr);
   for (const name of Object.keys(wrong)) assert.match(stderr, new RegExp(name));
   assert.equal(existsSync(bench.dataDir), false, "nothing was touched");
-  const open = await serve([], { HOST: "0.0.0.0", HOLDPOINT_DATA_DIR: bench.dataDir, LANGGRAPH_CONFIG: TEST_GRAPHS });
-  assert.equal(open.code, 78, open.stderr);
-  assert.match(open.stderr, /HOST/);
-  const nowhere = await serve([], {
-    HOLDPOINT_DATA_DIR: join(ROOT, "package.json", "data"),
-    LANGGRAPH_CONFIG: TEST_GRAPHS,
-  });
-  assert.deepEqual([nowhere.code, /HOLDPOINT_DATA_DIR: .*ENOTDIR/.test(nowhere.stderr)], [78, true], nowhere.stderr);
+  for (const [name, env] of [
+    ["HOST", { HOST: "0.0.0.0", HOLDPOINT_DATA_DIR: bench.dataDir }],
+    ["HOLDPOINT_DATA_DIR: .*ENOTDIR", { HOLDPOINT_DATA_DIR: join(ROOT, "package.json", "data") }],
+  ] as const)
+    await assert.rejects(startServerHere({ env }), { name: "NotStarted", code: 78, message: new RegExp(name) });
 });
 
 testInLong(
@@ -203,8 +204,8 @@ const RSS_MIB_MAX = 400;
 /** Calls that start at the same time: on PostgreSQL, one that waits too long for a connection gets 503. */
 const STARTING = ON_POSTGRES ? 64 : WAITING;
 
-test(`${WAITING} waiting callers lose their connections: every result can be joined (agent-lifecycle.5)`, async (t) => {
-  const bench = await started(t, { N_JOBS_PER_WORKER: "100" });
+/** Waiting callers lose their connections: every result can be joined. */
+async function hangUpAndJoin(bench: Bench): Promise<void> {
   bench.hold("all", "two");
   const threads: string[] = [];
   await each(Array.from({ length: WAITING }), 8, async () => void threads.push(await bench.newThread()));
@@ -234,7 +235,7 @@ test(`${WAITING} waiting callers lose their connections: every result can be joi
   assert.equal(joined, WAITING);
   if (memory !== null) assert.ok(memory < RSS_MIB_MAX, `${memory} MiB`);
   assert.equal(await bench.server.stop(), 0, "nobody is left to wait for");
-});
+}
 
 /** Null if the system does not report it. */
 function residentMiB(bench: Bench): number | null {

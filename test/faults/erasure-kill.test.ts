@@ -49,19 +49,19 @@ for (const [storage, openDatabase] of STORAGES)
     const keys = `faults:${Buffer.alloc(32, 7).toString("base64")}`;
     const bench = new Bench({ DATABASE_URI: databaseUri, HOLDPOINT_ENCRYPTION_KEYS: keys });
     t.after(() => bench.end());
-    const killAt = async (point: string, nth: number): Promise<void> => {
+    const killAt = async (point: string, nth: number, start: () => Promise<unknown>): Promise<void> => {
       bench.arm({ point, action: "kill", nth });
       const answer = bench.attempt("POST", ERASURE, {});
-      await bench.restartAfterFault();
+      await bench.restartAfterFault(start);
       assert.equal(await answer, null);
     };
     await bench.start();
     await fill(bench);
     if (IS_LONG || storage === "SQLite") {
-      await killAt("before commit: erasure", 1);
+      await killAt("before commit: erasure", 1, () => bench.start());
       assert.deepEqual(await listActs(bench), [], "nothing has changed");
     }
-    await killAt("after commit: erasure", 3);
+    await killAt("after commit: erasure", 3, () => bench.startHere());
     const [begun, ...others] = await listActs(bench);
     assert.deepEqual([begun?.value.erased, others], ["begun", []]);
     let cursor: string | null = null;
@@ -103,24 +103,24 @@ for (const [storage, openDatabase] of IS_LONG ? STORAGES : STORAGES.slice(0, 1))
     t.after(() => bench.end());
     const erase = () =>
       verb(["threads", "erase", "--metadata", `{"customer": "${CUSTOMER}"}`, "--yes", "--url", bench.server.url]);
-    const killAt = async (point: string, nth: number): Promise<void> => {
+    const killAt = async (point: string, nth: number, start: () => Promise<unknown>): Promise<void> => {
       bench.arm({ point, action: "kill", nth });
       const ended = erase();
-      await bench.restartAfterFault();
+      await bench.restartAfterFault(start);
       assert.notEqual((await ended).code, 0);
     };
     await bench.start();
     for (let at = 0; at < 3; at++) await fillThread(bench);
     if (IS_LONG) {
-      await killAt("before commit: delete", 1);
+      await killAt("before commit: delete", 1, () => bench.start());
       assert.match((await erase()).out, /^(?:erased .* threads 1,.*\n){3}$/, "nothing had changed");
       for (let at = 0; at < 3; at++) await fillThread(bench);
     }
-    await killAt("after commit: delete", 1);
+    await killAt("after commit: delete", 1, () => bench.start());
     await bench.server.whenLogged("the erasure is resumed", (list) =>
       list.some(({ event }) => event === "erasure_resumed"),
     );
-    await killAt("before commit: thread erasure", 2); // the end of the second thread
+    await killAt("before commit: thread erasure", 2, () => bench.startHere()); // the end of the second thread
     await bench.server.whenLogged("the erasure is resumed", (list) =>
       list.some(({ event }) => event === "erasure_resumed"),
     );

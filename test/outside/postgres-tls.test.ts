@@ -10,7 +10,8 @@ import { after, test } from "node:test";
 import { Client } from "pg";
 import { until } from "../harness/faults/fault-server.ts";
 import { startPostgres } from "../harness/postgres/server.ts";
-import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { removeFolder, temporaryFolder } from "../harness/server.ts";
 
 const folder = temporaryFolder();
 after(() => removeFolder(folder));
@@ -63,12 +64,12 @@ await switchOn();
 
 const formatUri = (hosts: string, authority: string | null): string =>
   `postgres://holdpoint@${hosts}/postgres?sslmode=verify-full${authority === null ? "" : `&sslrootcert=${join(folder, authority)}`}`;
-const start = (uri: string) => startServer({ dataDir: join(folder, "none"), env: { DATABASE_URI: uri } });
+const start = (uri: string) => startServerHere({ dataDir: join(folder, "none"), env: { DATABASE_URI: uri } });
 
 for (const hosts of [`localhost:${port}`, `127.0.0.1:${port},localhost:${port}`]) {
   test(`${hosts.replaceAll(`:${port}`, "")}: every connection of a server is encrypted (postgres-tls.1)`, async (t) => {
     const server = await start(formatUri(hosts, "own.crt"));
-    t.after(() => server.kill());
+    t.after(() => server.stop());
     const read = async () =>
       (
         await admin.query<{ readonly name: string; readonly ssl: boolean }>(

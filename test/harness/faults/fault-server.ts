@@ -17,6 +17,8 @@ const BOUND_MS = 60_000;
 /** Limit of the wait for a fault. */
 const FAULT_BOUND_MS = 30_000;
 
+const GRAPHS = join(ROOT, "test", "faults", "graphs", "langgraph.json");
+
 export interface Fault {
   /** See faults.ts. */
   readonly point: string;
@@ -54,6 +56,7 @@ export class Bench {
   private readonly env: Readonly<Record<string, string>>;
   private process: TestServer | null = null;
   private isAdopted = false;
+  private here: ServerHere | null = null;
   starts = 0;
 
   constructor(env: Readonly<Record<string, string>> = {}, dataDir?: string) {
@@ -87,7 +90,7 @@ export class Bench {
     this.starts++;
     this.process = await startServer({
       dataDir: more.dataDir ?? this.dataDir,
-      config: join(ROOT, "test", "faults", "graphs", "langgraph.json"),
+      config: GRAPHS,
       nodeArgs: ["--import", join(ROOT, "test", "harness", "faults", "faults.ts")],
       env: {
         FAULT_TEST_FOLDER: this.folder,
@@ -101,6 +104,15 @@ export class Bench {
     return this.process;
   }
 
+  /** In the process of the test, at a twentieth of the cost: for a last start, which meets no fault. */
+  async startHere(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    const { startServerHere } = await import("../server-here.ts");
+    process.env["FAULT_TEST_FOLDER"] = this.folder; // the graphs read it at each step
+    const given = { LOG_LEVEL: "info", ...this.env, ...env };
+    this.here = await startServerHere({ dataDir: this.dataDir, config: GRAPHS, env: given });
+    this.adopt(this.here);
+  }
+
   arm(fault: Fault): void {
     writeFileSync(this.faultFile, JSON.stringify(fault));
   }
@@ -109,7 +121,7 @@ export class Bench {
   }
 
   /** The process dies of its fault; the next one starts without it. */
-  async restartAfterFault(): Promise<void> {
+  async restartAfterFault(start: () => Promise<unknown> = () => this.start()): Promise<void> {
     const dead = within("the process dies of its fault", this.server.exited, FAULT_BOUND_MS);
     const [, signal] = await dead.catch(async (error: unknown) => {
       this.disarm();
@@ -118,7 +130,7 @@ export class Bench {
     });
     assert.equal(signal, "SIGKILL", `the server was to be killed:\n${this.server.output()}`);
     this.disarm();
-    await this.start();
+    await start();
   }
   async killAndRestart(env: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.server.kill();
@@ -217,6 +229,7 @@ export class Bench {
   }
 
   async end(): Promise<void> {
+    await this.here?.stop();
     if (!this.isAdopted && this.process?.process.exitCode === null) await this.process.kill();
     removeFolder(this.folder);
   }
