@@ -3,13 +3,13 @@
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { suite, test } from "node:test";
-import { readEvents } from "../harness/events.ts";
+import { test } from "node:test";
+import { readEvents, type WireEvent } from "../harness/events.ts";
 import { readAudit, readItems } from "../harness/inbox.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
-import { newThread, openThread, until, type TestThread } from "../harness/threads.ts";
+import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { newThread, openThread, until } from "../harness/threads.ts";
 
 const DAY_SECONDS = 86_400;
 const DESCRIBED = join(ROOT, "test", "graphs", "described.json");
@@ -25,38 +25,70 @@ interface Told {
   };
 }
 
-suite("through restarts (deadlines.3)", () => {
+test("deadlines, items and events are kept: a deadline that passes while the server is down comes at its start (deadlines.3, langgraph-store.2, streaming.4)", async (t) => {
   const nodeArgs = ["--import", join(ROOT, "test", "harness", "faults", "faults.ts")];
-  const shifted = (dataDir: string, seconds: number) =>
-    startServer({ dataDir, nodeArgs, env: { HOLDPOINT_TEST_CLOCK_SHIFT_MS: String(seconds * 1000) } });
+  const dataDir = temporaryFolder();
+  t.after(() => removeFolder(dataDir));
+  const startLater = async (seconds: number): Promise<TestServer> => {
+    const env = { HOLDPOINT_TEST_CLOCK_SHIFT_MS: String(seconds * 1000) };
+    const server = await startServer({ dataDir, nodeArgs, env });
+    t.after(() => server.kill());
+    return server;
+  };
+  const first = await startLater(0);
+  const ids: string[] = [];
+  for (const onExpiry of [{ answer: "late" }, "fail"]) {
+    const thread = await newThread(first, "timed");
+    await thread.run({ input: { payload: { expires_in_seconds: DAY_SECONDS, on_expiry: onExpiry } } });
+    ids.push(thread.threadId);
+  }
+  const seen = await storeAndSee(first);
+  await first.kill();
 
-  test("a deadline that passes while the server is down comes at its start, and none before its time", async () => {
-    const dataDir = temporaryFolder();
-    let running = await shifted(dataDir, 0);
-    const threads: TestThread[] = [];
-    for (const onExpiry of [{ answer: "late" }, "fail"]) {
-      const thread = await newThread(running, "timed");
-      await thread.run({ input: { payload: { expires_in_seconds: DAY_SECONDS, on_expiry: onExpiry } } });
-      threads.push(thread);
-    }
-    const ids = threads.map(({ threadId }) => threadId);
-    await running.kill();
-    running = await shifted(dataDir, DAY_SECONDS - 600);
-    for (const id of ids) {
-      const [item] = await readItems(running, id);
-      assert.deepEqual([item?.state, item?.overdue], ["open", false]);
-    }
-    await running.kill();
-    running = await shifted(dataDir, DAY_SECONDS + 600);
-    const [answered, failed] = ids.map((id) => openThread(running, "timed", id));
-    await answered?.reaches("idle");
-    await failed?.reaches("error");
-    assert.deepEqual((await answered?.get())?.values?.["answer"], ["late"]);
-    for (const id of ids) assert.equal((await readAudit(running, id)).length, 1);
-    await running.stop();
-    removeFolder(dataDir);
-  });
+  const second = await startLater(DAY_SECONDS - 600);
+  for (const id of ids) {
+    const [item] = await readItems(second, id);
+    assert.deepEqual([item?.state, item?.overdue], ["open", false]);
+  }
+  await checkSeen(second, seen);
+  await second.kill();
+
+  const third = await startLater(DAY_SECONDS + 600);
+  const [answered, failed] = ids.map((id) => openThread(third, "timed", id));
+  await answered?.reaches("idle");
+  await failed?.reaches("error");
+  assert.deepEqual((await answered?.get())?.values?.["answer"], ["late"]);
+  for (const id of ids) assert.equal((await readAudit(third, id)).length, 1);
 });
+
+interface Seen {
+  readonly path: string;
+  readonly before: readonly WireEvent[];
+}
+
+/** An item, the events of a finished run, and the put of a node that then hangs. */
+async function storeAndSee(server: TestServer): Promise<Seen> {
+  const { threads, runs, store } = new Client({ apiUrl: server.url, apiKey: null });
+  await store.putItem(["kept"], "k", { x: 1 });
+  const teller = await newThread(server, "teller");
+  const run = await teller.begin({ input: { ask: true }, stream_mode: ["custom", "values"], stream_resumable: true });
+  const path = `${teller.path}/runs/${run.run_id}/stream`;
+  const before = await (await readEvents(server, path)).rest();
+  const { thread_id: id } = await threads.create();
+  await runs.create(id, "memory_then_hang", { input: { put: "k" } });
+  await until("the put of the node", async () => (await store.getItem(["hang"], "k")) ?? undefined);
+  return { path, before };
+}
+
+/** They are on disk when they are seen. */
+async function checkSeen(server: TestServer, { path, before }: Seen): Promise<void> {
+  const { store } = new Client({ apiUrl: server.url, apiKey: null });
+  assert.deepEqual((await store.getItem(["kept"], "k"))?.value, { x: 1 });
+  assert.deepEqual((await store.getItem(["hang"], "k"))?.value, { kept: true });
+  assert.deepEqual(await (await readEvents(server, path)).rest(), before);
+  const rest = await (await readEvents(server, path, { lastEventId: before[1]?.id ?? "" })).rest();
+  assert.deepEqual(rest, before.slice(2));
+}
 
 test("assistants and their versions survive a restart; those of a removed graph are hidden", PATIENCE, async () => {
   const first = await startServer({ config: DESCRIBED });
@@ -106,30 +138,4 @@ test("a run still queued when the process died keeps its caller's identity (iden
   const joined = await call(second, "GET", `${runs}/${String(queued)}/join`, undefined, as("ann"));
   const { configurable } = (joined.body as Told).before;
   assert.deepEqual([configurable.langgraph_auth_user_id, configurable.langgraph_auth_user.org], ["ann", "acme"]);
-});
-
-test("an item, a node's put and a finished run's events are on disk when they are seen (langgraph-store.2)", async (t) => {
-  const first = await startServer();
-  t.after(() => removeFolder(first.dataDir));
-  const { threads, runs, store } = new Client({ apiUrl: first.url, apiKey: null });
-  await store.putItem(["kept"], "k", { x: 1 });
-
-  const teller = await newThread(first, "teller");
-  const run = await teller.begin({ input: { ask: true }, stream_mode: ["custom", "values"], stream_resumable: true });
-  const path = `${teller.path}/runs/${run.run_id}/stream`;
-  const before = await (await readEvents(first, path)).rest();
-
-  const { thread_id: id } = await threads.create();
-  await runs.create(id, "memory_then_hang", { input: { put: "k" } });
-  await until("the put of the node", async () => (await store.getItem(["hang"], "k")) ?? undefined);
-  await first.kill();
-
-  const second = await startServer({ dataDir: first.dataDir });
-  t.after(() => second.kill()); // its node hangs again
-  const { store: kept } = new Client({ apiUrl: second.url, apiKey: null });
-  assert.deepEqual((await kept.getItem(["kept"], "k"))?.value, { x: 1 });
-  assert.deepEqual((await kept.getItem(["hang"], "k"))?.value, { kept: true });
-  assert.deepEqual(await (await readEvents(second, path)).rest(), before);
-  const rest = await (await readEvents(second, path, { lastEventId: before[1]?.id ?? "" })).rest();
-  assert.deepEqual(rest, before.slice(2));
 });

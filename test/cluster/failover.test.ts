@@ -34,11 +34,14 @@ interface Pair {
 
 async function startPair(): Promise<Pair> {
   const primary = await startPostgres(true);
-  after(() => primary.stop());
+  let fleet: Fleet | null = null;
+  after(async () => {
+    await fleet?.end();
+    await primary.stop();
+  });
   const standby = await primary.addStandby();
   const uri = `postgres://holdpoint@${new URL(standby).host},${new URL(primary.uri).host}/postgres?target_session_attrs=read-write`;
-  const fleet = new Fleet(uri);
-  after(() => fleet.end());
+  fleet = new Fleet(uri);
   return { primary, standby, uri, fleet };
 }
 
@@ -119,7 +122,7 @@ test(
     const pair = await startPair();
     await synchronize(pair);
     const { bench } = pair.fleet;
-    pair.fleet.use(await pair.fleet.start("all"));
+    pair.fleet.use(await pair.fleet.startHere("all"));
     const told: Acknowledged = { open: new Map(), answered: new Set() };
     let enough = (): boolean => false;
     const loading = load(bench, told, () => enough());
@@ -140,8 +143,8 @@ test(
   async () => {
     const pair = await startPair();
     const { bench } = pair.fleet;
-    if (IS_LONG) await pair.fleet.start("worker");
-    pair.fleet.use(await pair.fleet.start(IS_LONG ? "api" : "all"));
+    if (IS_LONG) await pair.fleet.startHere("worker");
+    pair.fleet.use(await pair.fleet.startHere(IS_LONG ? "api" : "all"));
     const [kept, lost]: readonly Acknowledged[] = [1, 2].map(() => ({ open: new Map(), answered: new Set() }));
     assert.ok(kept && lost);
     await load(bench, kept, () => countAll(kept) >= BEFORE);
