@@ -12,7 +12,7 @@ import { createArrivals } from "../harness/arrivals.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { inboxPage, readItems } from "../harness/inbox.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { newThread, openThread, until } from "../harness/threads.ts";
 
@@ -149,8 +149,11 @@ async function goOn(server: ServerHere, paused: readonly string[], broken: strin
   assert.equal(passed.status, 200);
 }
 
+/** Nothing ends the run in progress. */
+const BRIEFLY = { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" };
+
 test("a running server is backed up, and another one starts on the copy (move.1, move.4)", async () => {
-  const server = await startServer({ config });
+  const server = await startServerHere({ config, env: BRIEFLY });
   const thread = await newThread(server, "echo");
   await thread.run({ input: { payload: "Well?" } });
   const item = (await readItems(server, thread.threadId))[0];
@@ -165,17 +168,17 @@ test("a running server is backed up, and another one starts on the copy (move.1,
     const again = await move("backup", "copy.db", server.dataDir);
     assert.deepEqual([again.code, /exists already/.test(again.err)], [1, true]);
   } finally {
-    await server.kill();
+    await server.stop();
     removeFolder(server.dataDir);
   }
   const dataDir = join(folder, "restored");
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "holdpoint.db"), readFileSync(join(folder, "copy.db")));
-  const restored = await startServer({ config, dataDir });
+  const restored = await startServerHere({ config, dataDir, env: BRIEFLY });
   try {
     assert.deepEqual(await readItems(restored, thread.threadId), [item]); // as it was at that moment: open
   } finally {
-    await restored.kill();
+    await restored.stop();
   }
 });
 

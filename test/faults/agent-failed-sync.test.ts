@@ -90,7 +90,8 @@ test(
       try {
         await startUnder(bench, ["-e", `inject=fsync,fdatasync:error=EIO:when=${atStart + sync}`]);
         const all = await threadsUntilRefused(bench, 0);
-        await bench.killAndRestart();
+        await bench.server.kill();
+        await bench.startHere();
         assert.equal(all.at(-1)?.code, "storage_unavailable");
         for (const { threadId, code } of all) assert.equal(await isThere(bench, threadId), code === null);
       } finally {
@@ -119,7 +120,8 @@ test(
       const read = await bench.call("GET", `/threads/${all[0]?.threadId}`);
       assert.equal(read.status, 503, "it might be there after a crash: nothing is said about it");
       assert.equal((await bench.call("GET", "/ready")).status, 503);
-      await bench.killAndRestart();
+      await bench.server.kill();
+      await bench.startHere();
       for (const { threadId, code } of all)
         if (code !== "commit_unknown") assert.equal(await isThere(bench, threadId), code === null);
     } finally {

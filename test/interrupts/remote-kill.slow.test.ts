@@ -21,22 +21,29 @@ after(async () => {
   for (const path of [here.dataDir, there.dataDir, folder]) removeFolder(path);
 });
 
+/** @param isOver: there its run ends before this server starts again */
+async function begin(isOver: boolean) {
+  const thread = await newThread(here, "gated");
+  const notes = newNotes(folder);
+  const { id } = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
+  await thread.begin({ command: { resume: { [id]: "yes" } } });
+  return { thread, notes, isOver };
+}
+
 test(
   "an answer is sent once, also if this server is killed in between (interrupts/remote-kill.1)",
   PATIENCE,
   async () => {
-    for (const isOver of [false, true]) {
-      const thread = await newThread(here, "gated");
-      const notes = newNotes(folder);
-      const { id } = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
-      await thread.begin({ command: { resume: { [id]: "yes" } } });
-      await notes.reached('there <- "yes"');
-      await here.kill();
-      if (isOver) {
-        writeFileSync(`${notes.notes}.go`, "");
-        await openThread(there, "gated", thread.threadId).reaches("idle");
-      }
-      here = await startServer({ config: graphs("here.json"), env, dataDir: here.dataDir });
+    const threads = [await begin(false), await begin(true)];
+    for (const { notes } of threads) await notes.reached('there <- "yes"');
+    await here.kill();
+    for (const { thread, notes, isOver } of threads) {
+      if (!isOver) continue;
+      writeFileSync(`${notes.notes}.go`, "");
+      await openThread(there, "gated", thread.threadId).reaches("idle");
+    }
+    here = await startServer({ config: graphs("here.json"), env, dataDir: here.dataDir });
+    for (const { thread, notes } of threads) {
       const again = openThread(here, "gated", thread.threadId);
       writeFileSync(`${notes.notes}.go`, "");
       await again.reaches("idle");

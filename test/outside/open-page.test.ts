@@ -14,6 +14,7 @@ import { testInLong } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { officialClient, openPage, shows, type Page } from "../harness/protocol/sdk-clients.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import { isEnd, isRunning } from "../harness/protocol/thread-page.ts";
 import { type EventReader, openEvents } from "../harness/thread-protocol.ts";
@@ -36,14 +37,18 @@ interface Place {
   readonly front: Front;
   /** A server behind the front, which sends new connections to it from now on. */
   readonly start: (more?: Env) => Promise<TestServer>;
+  /** The same in this process, for one that is not killed. */
+  readonly startHere: () => Promise<ServerHere>;
 }
 
 /** A front, and servers that end with the test. */
 async function openPlace(t: TestContext, env: Env): Promise<Place> {
   const front = await startFront();
   const servers: TestServer[] = [];
+  const here: ServerHere[] = [];
   t.after(async () => {
     await front.close();
+    for (const one of here) await one.stop();
     for (const one of servers) if (one.process.exitCode === null && one.process.signalCode === null) await one.kill();
   });
   return {
@@ -51,6 +56,12 @@ async function openPlace(t: TestContext, env: Env): Promise<Place> {
     async start(more = {}) {
       const server = await startServer({ dataDir: join(folder, "unused"), env: { ...env, ...more } });
       servers.push(server);
+      front.to(server);
+      return server;
+    },
+    async startHere() {
+      const server = await startServerHere({ dataDir: join(folder, "unused"), env });
+      here.push(server);
       front.to(server);
       return server;
     },
@@ -123,7 +134,7 @@ const inMidRun = async (front: Front): Promise<readonly OpenPage[]> => {
 
 describe("pages that stay open", () => {
   test("one process, killed in mid-run (open-page.1, open-page.3)", PATIENCE, async (t) => {
-    const { front, start } = await openPlace(t, { HOLDPOINT_DATA_DIR: join(folder, "data") });
+    const { front, start, startHere } = await openPlace(t, { HOLDPOINT_DATA_DIR: join(folder, "data") });
     const server = await start();
     const pages = await inMidRun(front);
     const asked: Page[] = [];
@@ -136,7 +147,7 @@ describe("pages that stay open", () => {
     }
     front.to(null);
     await server.kill();
-    await start();
+    await startHere();
     for (const page of pages) await page.endsAndGoesOn();
     for (const page of asked) {
       const [{ id = "" } = {}] = page.shown().interrupts;
@@ -148,10 +159,10 @@ describe("pages that stay open", () => {
   });
 
   test("two processes, the executing one is killed (open-page.2)", PATIENCE, async (t) => {
-    const { front, start } = await openPlace(t, { DATABASE_URI: await newDatabase() });
+    const { front, start, startHere } = await openPlace(t, { DATABASE_URI: await newDatabase() });
     const first = await start();
     const pages = await inMidRun(front);
-    await start();
+    await startHere();
     await first.kill();
     for (const page of pages) await page.endsAndGoesOn();
   });
