@@ -6,7 +6,7 @@
 //        createHoldpoint) share four, one file after the other; tests of the storage share one. Files of the console
 //        share two, and a browser in each. Each other file has a process of its own; some of them run at a time, those
 //        that take long first. `node --test FILE` runs any file alone.
-//   test/run.2. A file that needs its process for itself is in ALONE.
+//   test/run.2. A file that needs its process for itself is in ALONE, or has a bench of faults.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece. What failed is repeated at the end.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails. A test that fails
 //        may leave a server open: the process ends without it.
@@ -73,12 +73,16 @@ const CONSOLE_HERE = /\b(?:startConsole|startServerHere)\b/;
 const SERVER_HERE = /from "\S+\/(?:harness\/(?:server-here|channels\/world)|exports\/(?:create|open)-holdpoint)\.ts"/;
 const COLLECTOR_HERE = /\/fakes\/collector\.ts"|from "@holdpoint\/collector\/(?:otlp|encode|translate)\//;
 
+/** Its graphs find the folder of their bench in the environment of the process. */
+const HAS_BENCH = /\bnew (?:Bench|Fleet)\(/;
+
 /** Runs with others in one process. */
 function shares(file: string): boolean {
   if (ALONE.includes(file) || /\.(?:long|slow)\.test\.ts$/.test(file)) return false;
   if (file.startsWith("packages/") || isProject(file)) return true;
   const here = isCollector(file) ? COLLECTOR_HERE : isBrowser(file) ? CONSOLE_HERE : SERVER_HERE;
-  return here.test(readFileSync(file, "utf8"));
+  const text = readFileSync(file, "utf8");
+  return here.test(text) && !HAS_BENCH.test(text);
 }
 
 /** Where the reporter begins to repeat what failed. */

@@ -214,7 +214,7 @@ test("an idle stream shows that it lives (thread-connections.6)", PATIENCE, asyn
   assert.equal(response.headers.get("x-accel-buffering"), "no");
   const text = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let seen = "";
-  while ((seen.match(/^:/gm) ?? []).length < 3) seen += (await text?.read())?.value ?? "";
+  while ((seen.match(/^:/gm) ?? []).length < 3) seen += (await text?.read())?.value ?? assert.fail(seen);
   assert.equal(seen.replaceAll(/^:.*\n/gm, ""), "");
   assert.match(seen, /^: heartbeat$/m);
   await text?.cancel();

@@ -334,7 +334,7 @@ async function missed(threadId: string, since: number) {
   });
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  while (!text.includes("event: lifecycle")) text += (await reader?.read())?.value ?? "";
+  while (!text.includes("event: lifecycle")) text += (await reader?.read())?.value ?? assert.fail(text);
   await reader?.cancel();
   const socket = new WebSocket(`${server.url.replace("http", "ws")}${path}`);
   await once(socket, "open");

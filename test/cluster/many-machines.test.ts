@@ -62,7 +62,7 @@ test("a stream follows a run of another process live, and continues at a third o
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   assert.ok(reader !== undefined);
   let text = "";
-  while (!text.includes('"one"')) text += (await within("an event", reader.read())).value ?? "";
+  while (!text.includes('"one"')) text += (await within("an event", reader.read())).value ?? assert.fail(text);
   await reader.cancel();
   const seen = [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? "";
   const runPath = response.headers.get("content-location") ?? "";
