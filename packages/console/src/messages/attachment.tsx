@@ -7,6 +7,8 @@ import { problemMessage } from "../api/problem.ts";
 import { Loading } from "../ui/controls.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { showToast } from "../ui/toast.tsx";
+import { Visible } from "../text/visible.tsx";
+import type { MessageFile } from "./messages.ts";
 
 /** The run whose messages are shown; null outside of traces. */
 export const RunOfMessages = createContext<string | null>(null);
@@ -39,6 +41,28 @@ function StoredImage({ runId, name }: { readonly runId: string; readonly name: s
   if (file.isError || !SHOWN.test(file.data.type)) return <code>{`${REFERENCE}${name}`}</code>;
   const { type, base64 } = file.data;
   return <img className="message-image" src={`data:${type};base64,${base64}`} alt={`Attachment ${name}`} />;
+}
+
+export function FileOfMessage({ file: { reference, label } }: { readonly file: MessageFile }): ReactNode {
+  const runId = useContext(RunOfMessages);
+  const name = reference.slice(REFERENCE.length);
+  return (
+    <p>
+      File: <Visible text={label} />{" "}
+      {runId === null ? (
+        <code>{reference}</code>
+      ) : (
+        <button
+          type="button"
+          className="text-button"
+          aria-label={`Download ${label}`}
+          onClick={() => void saveAttachment(runId, name)}
+        >
+          Download
+        </button>
+      )}
+    </p>
+  );
 }
 
 /** Saves the file under its name; the type makes the extension. */

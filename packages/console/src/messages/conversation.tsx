@@ -4,7 +4,7 @@ import { Chip } from "../ui/controls.tsx";
 import { glance } from "../json/excerpt.ts";
 import { JsonView } from "../json/json-view.tsx";
 import { Visible } from "../text/visible.tsx";
-import { MessageImage } from "./attachment.tsx";
+import { FileOfMessage, MessageImage } from "./attachment.tsx";
 import type { Message, Speaker, ToolCall } from "./messages.ts";
 import "./conversation.css";
 
@@ -36,8 +36,8 @@ export function Conversation({
 }
 
 function Body({ message, writing }: { readonly message: Message; readonly writing: boolean }): ReactNode {
-  const { text, reasoning, images, links, calls, others } = message;
-  const isEmpty = text + reasoning === "" && [images, links, calls, others].every((one) => one.length === 0);
+  const { text, reasoning, images, links, files, calls, others } = message;
+  const isEmpty = text + reasoning === "" && [images, links, files, calls, others].every((one) => one.length === 0);
   return (
     <div className="message-body">
       {reasoning === "" ? null : (
@@ -62,6 +62,9 @@ function Body({ message, writing }: { readonly message: Message; readonly writin
             <Visible text={address} />
           </a>
         </p>
+      ))}
+      {files.map((file) => (
+        <FileOfMessage key={file.reference} file={file} />
       ))}
       {calls.map((call, at) => (
         <Call key={call.id ?? `${at}`} call={call} />

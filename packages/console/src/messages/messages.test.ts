@@ -112,6 +112,24 @@ for (const part of [
     assert.deepEqual([message?.images, message?.others, message?.text], [["attachment:image-2"], [], ""]);
   });
 
+test("a document that the collector keeps apart is a file, with its name or its type", () => {
+  const [message] = readMessages([
+    {
+      role: "user",
+      content: [
+        { type: "file", source_type: "base64", data: "attachment:file-1", mime_type: "application/pdf" },
+        { type: "file", file: { file_data: "attachment:file-2" }, filename: "order.pdf" },
+        { type: "file", source_type: "id", id: "file-abc" },
+      ],
+    },
+  ]);
+  assert.deepEqual(message?.files, [
+    { reference: "attachment:file-1", label: "application/pdf" },
+    { reference: "attachment:file-2", label: "order.pdf" },
+  ]);
+  assert.deepEqual(message?.others, [{ type: "file", source_type: "id", id: "file-abc" }]);
+});
+
 const VALUES: readonly (readonly [name: string, value: unknown, count: number | null])[] = [
   ["a state", { messages: [{ type: "human", content: "a" }], other: 1 }, 1],
   ["batches of messages", { messages: [[{ type: "human", content: "a" }]] }, 1],

@@ -15,6 +15,13 @@ export interface ToolCall {
   readonly failed: boolean;
 }
 
+export interface MessageFile {
+  /** `attachment:file-1` */
+  readonly reference: string;
+  /** Its own name, or its media type. */
+  readonly label: string;
+}
+
 export interface Message {
   readonly id: string | null;
   readonly speaker: Speaker;
@@ -25,6 +32,8 @@ export interface Message {
   readonly images: readonly string[];
   /** Addresses of images elsewhere, which the page does not load. */
   readonly links: readonly string[];
+  /** Recordings and documents that the collector keeps apart. */
+  readonly files: readonly MessageFile[];
   readonly calls: readonly ToolCall[];
   /** Parts of unknown kinds. */
   readonly others: readonly unknown[];
@@ -116,6 +125,7 @@ interface Content {
   readonly reasoning: string;
   readonly images: readonly string[];
   readonly links: readonly string[];
+  readonly files: readonly MessageFile[];
   readonly others: readonly unknown[];
 }
 
@@ -135,6 +145,7 @@ function readContent(message: Members): Content {
   const reasoning: string[] = typeof extra === "string" ? [extra] : [];
   const images: string[] = [];
   const links: string[] = [];
+  const files: MessageFile[] = [];
   const others: unknown[] = [];
   for (const part of Array.isArray(content) ? (content as readonly unknown[]) : [content]) {
     if (typeof part === "string") texts.push(part);
@@ -144,19 +155,21 @@ function readContent(message: Members): Content {
       const image = readImage(part);
       if (CALL_PARTS.has(type)) continue;
       const link = readImageLink(part);
+      const file = readFile(part);
       if (image !== null) images.push(image);
       else if (link !== null) links.push(link);
+      else if (file !== null) files.push(file);
       else if (typeof text !== "string") others.push(part);
       else (/think|reason/.test(type) ? reasoning : texts).push(text);
     } else if (part !== null && part !== undefined) others.push(part);
   }
-  return { text: texts.join("\n"), reasoning: reasoning.join("\n"), images, links, others };
+  return { text: texts.join("\n"), reasoning: reasoning.join("\n"), images, links, files, others };
 }
 
 function readImage(part: Members): string | null {
   const { image_url: url, source } = part;
-  const reference = imageReference(part, PART_LEVELS_MAX);
-  if (reference !== null) return reference;
+  const reference = findReference(part, PART_LEVELS_MAX);
+  if (reference?.startsWith("attachment:image-") === true) return reference;
   const address = isMembers(url) ? url["url"] : url;
   if (typeof address === "string" && address.startsWith("data:image/")) return address;
   if (!isMembers(source) || typeof source["data"] !== "string" || typeof source["media_type"] !== "string") return null;
@@ -169,13 +182,21 @@ function readImageLink({ type, url, image_url: given }: Members): string | null 
   return typeof address === "string" && /^https?:\/\//i.test(address) ? address : null;
 }
 
-const PART_LEVELS_MAX = 3;
+function readFile(part: Members): MessageFile | null {
+  const reference = findReference(part, PART_LEVELS_MAX);
+  const names = [part["filename"], part["name"], part["title"], part["mime_type"]];
+  const label = names.find((one) => typeof one === "string") ?? "without a name";
+  return reference === null ? null : { reference, label };
+}
 
-/** `attachment:image-1` in a part of any dialect: the collector keeps images of traces apart. */
-function imageReference(part: Members, levels: number): string | null {
+const PART_LEVELS_MAX = 3;
+const REFERENCE = /^attachment:(?:image|audio|video|file)-\d{1,3}$/;
+
+/** `attachment:image-1` in a part of any dialect: the collector keeps media of traces apart. */
+function findReference(part: Members, levels: number): string | null {
   for (const value of Object.values(part)) {
-    if (typeof value === "string" && /^attachment:image-\d{1,3}$/.test(value)) return value;
-    const inside = isMembers(value) && levels > 1 ? imageReference(value, levels - 1) : null;
+    if (typeof value === "string" && REFERENCE.test(value)) return value;
+    const inside = isMembers(value) && levels > 1 ? findReference(value, levels - 1) : null;
     if (inside !== null) return inside;
   }
   return null;
