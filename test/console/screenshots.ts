@@ -1,5 +1,5 @@
-// Screenshots: the pictures in docs/images/, made from the sample graphs by `npm run screenshots`. No test: it asserts
-// nothing.
+// Screenshots: the pictures in docs/images/, made from the sample graphs by `npm run screenshots`, or some of them by
+// `npm run screenshots -- waits collector`. No test: it asserts nothing.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -117,6 +117,15 @@ const SHOTS: readonly Shot[] = [
     steps: (page) => page.getByRole("img", { name: /^Spans received/ }).waitFor(),
   },
   {
+    name: "waits",
+    path: "/answered",
+    looks: ["light"],
+    async steps(page) {
+      await page.getByText(/^Waits:/).click();
+      await page.getByText(/^Answers: the newest/).waitFor();
+    },
+  },
+  {
     name: "settings",
     path: "/settings",
     looks: ["light", "dark", "phone"],
@@ -163,12 +172,14 @@ async function fill(server: Started): Promise<Readonly<Record<string, string>>> 
   return { WAITING: waiting, DONE: server.threadId, CRON };
 }
 
+const [, , ...wanted] = process.argv;
+const shots = SHOTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 const server = await npmStart();
 const browser = await startBrowser(server);
 try {
   const made = await fill(server);
   mkdirSync(FOLDER, { recursive: true });
-  for (const { name, path, looks, holdSecs = 5, steps } of SHOTS) {
+  for (const { name, path, looks, holdSecs = 5, steps } of shots) {
     const address = path.replace(/[A-Z]{4,}/, (word) => made[word] ?? word);
     for (const look of looks) {
       const page = await browser.open(address, { name: "Ada", holdSecs, ...LOOKS[look] });
