@@ -2,23 +2,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { runRecord, threadRecord } from "../../model/testkit.ts";
+import { interruptRecord, runRecord, threadRecord } from "../../model/testkit.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
-import type { Checkpoint, WriteSet } from "../../model/model.ts";
+import type { CarriedAnswer, Checkpoint, Interrupt, Run, WriteSet } from "../../model/model.ts";
 import type { GraphRunResult, RunSink, Tx } from "../../ports/ports.ts";
 import { executeRun } from "./execute-run.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
 
-test("a run ends although rows that it took over from a repeated transaction cannot be stored", async () => {
-  const run = runRecord({ threadId: "t", runId: "r", status: "running", attempt: 1 });
+test("a run ends although rows that it took over from a repeated transaction cannot be stored, and its answer with them", async () => {
+  const answers = [{ interruptId: "q" } as CarriedAnswer];
+  const command = { answers };
+  const record = runRecord({ threadId: "t", runId: "r", status: "running", attempt: 1 });
+  const run: Run = { ...record, request: { ...record.request, command } };
+  const answer = { runId: "r" } as Interrupt["answer"];
+  const question = interruptRecord({ interruptId: "q", threadId: "t", state: "answered", answer });
+  const changed: Interrupt[] = [];
   const row: WriteSet = { ...EMPTY_WRITE_SET, checkpoints: [{ checkpointId: "bad" } as Checkpoint] };
   const tx = (more: Partial<Tx>): Tx =>
     new Proxy({} as Tx, {
       get: (_, verb) => {
         if (verb in more) return Reflect.get(more, verb) as unknown;
         if (verb === "isCurrent") return () => true;
-        if (verb === "thread") return () => threadRecord({ threadId: "t", status: "busy" });
-        return () => (verb === "interrupts" || verb === "runWebhooks" || verb === "activeRuns" ? [] : null);
+        if (verb === "thread") return () => threadRecord({ threadId: "t", status: "busy", checkpointId: "c" });
+        if (verb === "interrupts") return () => [question];
+        if (verb === "putInterrupts") return (list: readonly Interrupt[]) => void changed.push(...list);
+        return () => (verb === "listAudit" || verb === "runWebhooks" || verb === "activeRuns" ? [] : null);
       },
     });
   const ended = Promise.withResolvers<boolean>();
@@ -53,6 +61,7 @@ test("a run ends although rows that it took over from a repeated transaction can
       return result;
     },
     clientText: () => "{}",
+    readUnused: async () => answers,
   };
   let failures = 0;
   const ports = {
@@ -75,4 +84,9 @@ test("a run ends although rows that it took over from a repeated transaction can
   const executed = await executeRun(run, "none", new AbortController(), ports);
   ended.resolve(false);
   assert.deepEqual([executed.finished?.run.status, failures], ["error", 1]);
+  assert.deepEqual(
+    changed.map(({ interruptId, state }) => [interruptId, state]),
+    [["q", "open"]],
+    "the thread waits for it as before",
+  );
 });

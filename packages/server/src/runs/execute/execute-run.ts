@@ -128,6 +128,7 @@ async function storeFailure(
     rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
+    unused: null, // what used them may be among the rows that are lost
     held: [],
   };
   for (let attempt = 0; ; attempt++) {

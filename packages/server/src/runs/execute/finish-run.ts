@@ -48,7 +48,7 @@ export interface Finished {
   readonly metadata: JsonObject;
   /** Metadata of the run's assistant, if the run paused. */
   readonly assistantMetadata: JsonObject;
-  /** Those of people that may answer what was asked. */
+  /** Stored policies, for the questions of this pause. */
   readonly policies: readonly Policy[];
   /** The thread was deleted with this run, its last. */
   readonly threadIsGone: boolean;
