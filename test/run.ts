@@ -3,7 +3,7 @@
 // it a twentieth of that.
 //   test/run.1. Unit tests of all packages but the storage share a process with the tests of the project, and so do those of
 //        the collector without processes. Files that start servers in their own process (server-here.ts, world.ts,
-//        createHoldpoint) share four, one file after the other; tests of the storage share one. Files of the console
+//        createHoldpoint) share five, one file after the other; tests of the storage share one. Files of the console
 //        share two, and a browser in each. Each other file has a process of its own; some of them run at a time, those
 //        that take long first. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE, or has a bench of faults.
@@ -39,7 +39,12 @@ const isBrowser = (file: string): boolean => file.startsWith("test/e2e/");
 /** A new file joins the others of its folder, and changes nothing for those of the other processes. */
 const ONE_PROCESS = [isUnit, isStorage, isCollector] as const;
 const isOther = (file: string): boolean => ![...ONE_PROCESS, isAgent, isBrowser].some((has) => has(file));
-const TWO_PROCESSES = [isAgent, isOther, isBrowser] as const; // more browsers take each other's time
+/** Each with the number of processes that take about as long as those above. More browsers take each other's time. */
+const SEVERAL_PROCESSES = [
+  [isAgent, 2],
+  [isOther, 3],
+  [isBrowser, 2],
+] as const;
 const CONCURRENT_FILES = 6;
 /** Beside all others, and they wait for the registry. */
 const CONCURRENT_PACKAGES = 3;
@@ -78,7 +83,7 @@ const HAS_BENCH = /\bnew (?:Bench|Fleet)\(/;
 
 /** Runs with others in one process. */
 function shares(file: string): boolean {
-  if (ALONE.includes(file) || /\.(?:long|slow)\.test\.ts$/.test(file)) return false;
+  if (ALONE.includes(file) || file.endsWith(".long.test.ts")) return false;
   if (file.startsWith("packages/") || isProject(file)) return true;
   const here = isCollector(file) ? COLLECTOR_HERE : isBrowser(file) ? CONSOLE_HERE : SERVER_HERE;
   const text = readFileSync(file, "utf8");
@@ -107,10 +112,10 @@ function sortLongFirst(files: readonly string[]): readonly string[] {
   return files.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Two lists that take about as long: of each four files, the first and the last, and the two between. */
-function dealInTwo(files: readonly string[]): readonly (readonly string[])[] {
-  const goesFirst = (_file: string, at: number): boolean => at % 4 === 0 || at % 4 === 3;
-  return [files.filter(goesFirst), files.filter((file, at) => !goesFirst(file, at))];
+/** Lists that take about as long: forth and back, so that none gets the longer file of every round. */
+function deal(files: readonly string[], lists: number): readonly (readonly string[])[] {
+  const findList = (at: number): number => (Math.floor(at / lists) % 2 === 0 ? at % lists : lists - 1 - (at % lists));
+  return Array.from({ length: lists }, (_, list) => files.filter((_file, at) => findList(at) === list));
 }
 
 /** In one process. Resolves with true when all of them succeed. */
@@ -161,7 +166,7 @@ const files = [...new Set(named.flatMap(findFiles))].toSorted();
 const sharing = files.filter(shares);
 const groups = [
   ...ONE_PROCESS.map((has) => sharing.filter(has)),
-  ...TWO_PROCESSES.flatMap((has) => dealInTwo(sortLongFirst(sharing.filter(has)))),
+  ...SEVERAL_PROCESSES.flatMap(([has, lists]) => deal(sortLongFirst(sharing.filter(has)), lists)),
 ];
 const postgres = (process.env["DATABASE_URI"] ?? "") === "" ? await startPostgres() : null;
 process.env["TMPDIR"] = folder; // the children inherit both
