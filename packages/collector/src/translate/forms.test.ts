@@ -8,6 +8,17 @@ import { translateContent, parsed, parseExtra, type GivenSpan } from "./testkit.
 
 const CALL = { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Rome"}' } };
 const calls = (): Json => ({ role: "assistant", content: "", tool_calls: [CALL] });
+const runs = (): Json => ({
+  role: "assistant",
+  content: "",
+  tool_calls: [
+    {
+      id: "c1",
+      type: "function",
+      function: { name: "code_execution", arguments: '{"language":"PYTHON","code":"print(1)"}' },
+    },
+  ],
+});
 const result = (more: JsonObject = {}): Json => ({ role: "tool", tool_call_id: "c1", content: "12 degrees", ...more });
 const says = (...blocks: readonly Json[]): Json => ({ role: "assistant", content: blocks });
 const thinks = (more: JsonObject = {}): Json => says({ type: "reasoning", reasoning: "Let me see", ...more });
@@ -117,6 +128,80 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
       ],
     },
   ],
+  ["code", { executableCode: { id: "c1", language: "PYTHON", code: "print(1)" } }, runs()],
+  ["code", { executable_code: { id: "c1", language: "PYTHON", code: "print(1)" } }, runs()],
+  ["code", { type: "executable_code", id: "c1", language: "PYTHON", code: "print(1)" }, runs()],
+  [
+    "result of code",
+    { codeExecutionResult: { id: "c1", outcome: "OUTCOME_OK", output: "1" } },
+    result({ name: "code_execution", content: "1", outcome: "OUTCOME_OK" }),
+  ],
+  [
+    "result of code",
+    { code_execution_result: { id: "c1", outcome: "OUTCOME_FAILED", output: "1" } },
+    result({ name: "code_execution", content: "1", outcome: "OUTCOME_FAILED", status: "error" }),
+  ],
+  ["output of code", { type: "logs", logs: "1" }, { role: "assistant", content: "1" }],
+  [
+    "output of code",
+    { stdout: "", stderr: "No such file", outcome: { exit_code: 1 } },
+    says({ type: "text", text: "No such file", outcome: { exit_code: 1 } }),
+  ],
+  [
+    "tool result",
+    {
+      type: "code_execution_tool_result",
+      tool_use_id: "c1",
+      content: { type: "code_execution_result", stdout: "12 degrees", stderr: "", return_code: 0, content: [] },
+    },
+    result({ content: [{ type: "text", text: "12 degrees", return_code: 0 }] }),
+  ],
+  [
+    "tool result",
+    {
+      type: "web_search_tool_result",
+      tool_use_id: "c1",
+      content: { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" },
+    },
+    result({ content: "max_uses_exceeded", status: "error" }),
+  ],
+  [
+    "tool result",
+    {
+      type: "web_fetch_tool_result",
+      tool_use_id: "c1",
+      content: {
+        type: "web_fetch_result",
+        url: URL,
+        content: { type: "document", source: { type: "text", media_type: "text/plain", data: "12 degrees" } },
+      },
+    },
+    result({
+      content: [{ type: "file", source_type: "text", text: "12 degrees", mime_type: "text/plain", url: URL }],
+    }),
+  ],
+  [
+    "text",
+    { type: "search_result", source: URL, content: [{ type: "text", text: "Hi" }] },
+    says({ type: "text", text: "Hi", source: URL }),
+  ],
+  ["media", { type: "container_upload", file_id: "f1" }, says({ type: "file", source_type: "id", id: "f1" })],
+  [
+    "tool result",
+    { type: "computer_call_output", call_id: "c1", output: { type: "computer_screenshot", image_url: URL } },
+    result({ content: [{ type: "image_url", image_url: { url: URL } }] }),
+  ],
+  [
+    "tool call",
+    { type: "mcp_approval_request", id: "c1", name: "weather", arguments: CALL.function.arguments },
+    { ...(calls() as JsonObject), tool_calls: [{ ...CALL, original_type: "mcp_approval_request" }] },
+  ],
+  [
+    "tool call",
+    { type: "tool.execution", id: "c1", name: "weather", arguments: CALL.function.arguments },
+    { ...(calls() as JsonObject), tool_calls: [{ ...CALL, original_type: "tool.execution" }] },
+  ],
+  ["tool result", { type: "function.result", tool_call_id: "c1", result: "12 degrees" }, result()],
   ["tool result", { type: "computer_call_output", call_id: "c1", output: "12 degrees" }, result()],
   ["tool result", { type: "function_result", call_id: "c1", result: "12 degrees" }, result()],
   ["tool result", { $type: "functionResult", callId: "c1", result: "12 degrees" }, result()],
@@ -234,6 +319,18 @@ const LC = [lc("SystemMessage", "Be kind."), lc("HumanMessage", "Hi"), lc("AIMes
 /** Row of the table of envelopes, content, the messages that it becomes. */
 const INVOCATION = { state: "result", toolCallId: "c1", toolName: "weather", args: ARGS, result: "12 degrees" };
 
+const built = (name: string, args: Json): Json => ({
+  ...(calls() as JsonObject),
+  tool_calls: [
+    {
+      id: "c1",
+      type: "function",
+      function: { name, arguments: typeof args === "string" ? args : JSON.stringify(args) },
+      original_type: `${name}_call`,
+    },
+  ],
+});
+
 const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly Json[]])[] = [
   [
     "messages",
@@ -290,6 +387,32 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ],
   ["inputs", { args: [], kwargs: { messages: [{ role: "user", content: "Hi" }] } }, [{ role: "user", content: "Hi" }]],
   ["", TALK, TALK],
+  [
+    "output items",
+    { output: [{ type: "code_interpreter_call", id: "c1", code: "print(1)", outputs: [{ type: "logs", logs: "1" }] }] },
+    [built("code_interpreter", "print(1)"), result({ content: "1" })],
+  ],
+  [
+    "output items",
+    {
+      output: [
+        { type: "file_search_call", id: "c1", queries: ["rain"], results: [{ file_id: "f1", text: "It rains." }] },
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] },
+      ],
+    },
+    [built("file_search", ["rain"]), result({ content: [{ type: "text", text: "It rains.", file_id: "f1" }] }), ANSWER],
+  ],
+  [
+    "output items",
+    { output: [{ type: "image_generation_call", id: "c1", result: "iVBORw==", error: null }] },
+    [built("image_generation", {}), result({ content: [{ type: "image_url", image_url: { url: PNG } }] })],
+  ],
+  [
+    "output items",
+    { output: [{ type: "mcp_call", id: "c1", name: "weather", arguments: ARGS, output: null, error: "12 degrees" }] },
+    [{ ...(calls() as JsonObject), tool_calls: [{ ...CALL, original_type: "mcp_call" }] }, result({ status: "error" })],
+  ],
+  ["output items", { outputs: [{ type: "message.output", role: "assistant", content: "Hello" }] }, [ANSWER]],
   ["", LC, TALK],
   [
     "",
@@ -309,6 +432,11 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ],
   ["", TALK.map((one) => JSON.stringify(one)), TALK],
   ["", [JSON.stringify(ANSWER), JSON.stringify({ role: "user", content: "Thank you" }).slice(0, -6)], [ANSWER]],
+  [
+    "",
+    [{ role: "assistant", tool_calls: [{ id: "c1", type: "weather", weather: { input: ARGS } }] }],
+    [{ role: "assistant", tool_calls: [CALL] }],
+  ],
   [
     "",
     [

@@ -10,7 +10,15 @@ import { member, textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { MEDIA_HOLDERS, MEDIA_TYPES, readMedia } from "./media-forms.ts";
 import { take, withRest } from "./members.ts";
-import { CALL_TYPES, toToolCall, readResult, RESULT_TYPES, tellTool } from "./tool-forms.ts";
+import {
+  CALL_TYPES,
+  OUTPUT_OF_CODE,
+  toToolCall,
+  readResult,
+  RESULT_TYPES,
+  tellTool,
+  withoutEmpty,
+} from "./tool-forms.ts";
 
 export interface Part {
   readonly kind: "block" | "call" | "result";
@@ -36,7 +44,7 @@ export const BLOCK_FORMS: readonly BlockForm[] = [
   {
     name: "text",
     kind: "block",
-    types: spellType("text", "input_text", "output_text", "summary_text", "text_block", "text_plain"),
+    types: spellType("text", "input_text", "output_text", "summary_text", "text_block", "text_plain", "search_result"),
     holders: spell("guard_content", "citations_content"), // Bedrock
     read: readText,
   },
@@ -70,6 +78,21 @@ export const BLOCK_FORMS: readonly BlockForm[] = [
     holders: spell("function_response", "tool_result", "tool_response", "tool_call_result", "tool_call_response"),
     read: (part) => readResult(part, readBlocks),
   },
+  {
+    name: "code",
+    kind: "call",
+    types: spellType("executable_code"),
+    holders: spell("executable_code"),
+    read: readCode,
+  },
+  {
+    name: "result of code",
+    kind: "result",
+    types: [],
+    holders: spell("code_execution_result"),
+    read: readCodeResult,
+  },
+  { name: "output of code", kind: "block", types: OUTPUT_OF_CODE, holders: [], read: readOutputOfCode },
   { name: "media", kind: "block", types: MEDIA_TYPES, holders: [...MEDIA_HOLDERS], read: readMedia },
 ];
 
@@ -132,6 +155,7 @@ function openHolder(part: JsonObject, name: string): JsonObject {
 function tellForm(part: JsonObject): BlockForm | undefined {
   const tool = part["role"] === undefined ? tellTool(part) : null;
   if (tool !== null) return BY_NAME.get(tool === "call" ? "tool call" : "tool result");
+  if (typeof part["stdout"] === "string" && typeof part["stderr"] === "string") return BY_NAME.get("output of code");
   const { type } = part;
   if (type !== undefined && type !== null) return undefined;
   if (typeof part["text"] === "string" || textMember(part["text"], "value") !== "") return BY_NAME.get("text");
@@ -206,6 +230,29 @@ function joinTexts(list: readonly Json[]): string | null {
 function readCall(part: JsonObject): JsonObject | null {
   const call = toToolCall(part);
   return call === part && !isObject(part["function"]) ? null : (call as JsonObject);
+}
+
+const CODE_TOOL = "code_execution";
+
+/** Gemini runs code as a tool of its own. */
+function readCode({ type: _type, id, ...code }: JsonObject): JsonObject {
+  const made = { type: "function", function: { name: CODE_TOOL, arguments: JSON.stringify(code) } };
+  return id === undefined ? made : { id, ...made };
+}
+
+function readCodeResult(part: JsonObject): JsonObject {
+  const isFailed = !/^$|_OK$/.test(textMember(part, "outcome"));
+  return { ...readResult({ ...part, name: CODE_TOOL }, readBlocks), ...(isFailed ? { status: "error" } : {}) };
+}
+
+const OUTPUTS = ["stdout", "logs", "stderr"];
+
+/** What stands in none of these, and is empty, says nothing. */
+function readOutputOfCode(part: JsonObject): JsonObject | null {
+  const name = OUTPUTS.find((one) => textMember(part, one) !== "") ?? OUTPUTS.find((one) => part[one] === "");
+  if (name === undefined) return null;
+  const { [name]: text = "", type: _type, ...more } = part;
+  return { type: "text", text, ...withoutEmpty(more) };
 }
 
 /** The blocks of a list, which holds no calls. */

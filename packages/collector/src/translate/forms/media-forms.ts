@@ -28,11 +28,12 @@ const KINDS: ReadonlyMap<string, Kind> = new Map(
           "image_content",
           "image_data",
           "image_file_id",
+          "computer_screenshot",
         ],
       ],
       ["audio", ["audio", "input_audio", "output_audio", "audio_url"]],
       ["video", ["video", "input_video", "video_url", "video_block"]],
-      ["file", ["document", "document_url", "document_block", "pdf"]],
+      ["file", ["document", "document_url", "document_block", "pdf", "container_upload"]],
       ["", ["file", "input_file", "blob", "uri", "media", "binary", "inline_data", "file_data", "file_url", "file_id"]],
     ] as const
   ).flatMap(([kind, names]) => spellType(...names).map((name): [string, Kind] => [name, kind])),
@@ -128,8 +129,8 @@ export function readMedia(part: JsonObject): JsonObject | null {
   const format = textMember(flat, "format").toLowerCase();
   const mime = named || (Object.hasOwn(FORMATS, format) ? (FORMATS[format] ?? "") : "");
   const data = takeData(flat, used);
-  const address = takeText(flat, used, URLS) || (ADDRESS.test(data) ? data : "");
-  const content = address === data ? "" : data;
+  const content = ADDRESS.test(data) ? "" : data;
+  const address = content === "" ? takeText(flat, used, URLS) || data : ""; // else it stays beside the data
   const id = address === "" && content === "" ? takeText(flat, used, IDS) : "";
   if (address === "" && content === "" && id === "") return null;
   const said = textMember(flat, "modality");

@@ -14,12 +14,13 @@ import { looksLikeMessages, readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
 import { contentWithin } from "./python-text.ts";
 import { toRole } from "./roles.ts";
-import { joinCalls } from "./tool-forms.ts";
+import { isAnsweredCall, joinCalls, splitToolPart } from "./tool-forms.ts";
 
 /** A list of messages, a single one, blocks, or text → messages in the target form. */
 export function listMessages(value: Json, role = "user"): readonly Json[] {
-  const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  if (list.every(isWritten)) return list; // at the least cost: most messages are such
+  const given = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  if (given.every(isWritten)) return given; // at the least cost: most messages are such
+  const list = given.some(isAnsweredCall) ? given.flatMap(splitToolPart) : given;
   const written = list.length === 1 ? readWrittenOut(list[0] ?? null) : null;
   if (written !== null) return listMessages(written, role);
   const bare = list.map(readBare);

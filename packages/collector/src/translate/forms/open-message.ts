@@ -18,7 +18,7 @@ export function openMessage(item: JsonObject): JsonObject {
     return readLangChain(openReply(item) ?? item);
   if (typeof item["_role"] === "string") return openHaystack(item);
   if (typeof item["role"] === "string") {
-    if (item["type"] === "message") return withRest({}, item, TYPE);
+    if (MESSAGE_TYPES.has(item["type"])) return withRest({}, item, TYPE);
     if (item["role"] === "thinking")
       return withRest({ role: "assistant", reasoning_content: item["content"] ?? "" }, item, SAID); // OpenLLMetry
     if (REPEATERS.some((name) => item[name] !== undefined)) return withoutRepeats(item);
@@ -27,6 +27,9 @@ export function openMessage(item: JsonObject): JsonObject {
   const { content } = item;
   return isObject(content) ? openContent(item, content) : readLangChain(readAutoGen(item));
 }
+
+/** OpenAI's Responses, Mistral's conversations. */
+const MESSAGE_TYPES: ReadonlySet<Json | undefined> = new Set(["message", "message.input", "message.output"]);
 
 /** A message of the AI SDK for user interfaces: version 4 has its text and its calls beside the parts too. */
 function openUiMessage(item: JsonObject): JsonObject {

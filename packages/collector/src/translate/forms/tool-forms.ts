@@ -1,6 +1,7 @@
 // Tool forms: calls and results in any spelling → {id, type: "function", function} and {role: "tool", tool_call_id}.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { spell, spellType } from "../attributes/spellings.ts";
+import { textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { take, withRest } from "./members.ts";
 
@@ -28,6 +29,8 @@ const BUILT_IN = spellType(
   "web_search_call",
 );
 const BUILT_IN_ARGUMENTS = [...ARGUMENTS, "action", "operation", "code", "queries"];
+/** What a built-in tool answered, in the item of its call. */
+const BUILT_IN_RESULTS = ["outputs", "results", "output", "result", "error"];
 
 const PLAIN_CALLS: ReadonlySet<string> = new Set(
   spellType("function", "tool_call", "tool_use", "function_call", "tool_request", "tool_invocation", "tool_use_block"),
@@ -38,8 +41,11 @@ const NOTED_CALLS = spellType(
   "custom_tool_call",
   "server_tool_call",
   "server_tool_use",
+  "function.call", // Mistral
+  "mcp_approval_request",
   "mcp_call",
   "mcp_tool_use",
+  "tool.execution",
   "hosted_tool_call",
   "builtin_tool_call",
   "invalid_tool_call",
@@ -54,6 +60,7 @@ export const RESULT_TYPES = spellType(
   "tool_return",
   "function_response",
   "function_result",
+  "function.result",
   "function_call_output",
   "custom_tool_call_output",
   "computer_call_output",
@@ -73,28 +80,41 @@ export const RESULT_TYPES = spellType(
   "tool_result_block",
   "function_call_result",
 );
+/** What a program wrote, in Anthropic's and OpenAI's words. */
+export const OUTPUT_OF_CODE = [...spellType("code_execution_result", "bash_code_execution_result"), "logs"];
 const NONE: ReadonlySet<string> = new Set();
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
-export function toToolCall(call: Json): Json {
-  if (!isObject(call)) return call;
+export function toToolCall(given: Json): Json {
+  if (!isObject(given)) return given;
+  const call = openNamed(given);
   const { function: inner, type } = call;
   const used = new Set<string>();
   const own = isObject(inner) ? inner : {};
   const builtIn = typeof type === "string" && BUILT_IN.includes(type) ? type.replace(/[-_]?call$/i, "") : null;
   const name = take(call, used, typeof inner === "string" ? NAMES_AND_FUNCTION : NAMES, own["name"] ?? builtIn);
-  const given = take(call, used, builtIn === null ? ARGUMENTS : BUILT_IN_ARGUMENTS, own["arguments"]);
-  if (name === null && given === null) return call;
+  const input = take(call, used, builtIn === null ? ARGUMENTS : BUILT_IN_ARGUMENTS, own["arguments"]);
+  if (name === null && input === null) return call;
   const id = take(call, used, CALL_IDS);
   if (isObject(inner)) used.add("function");
   if (typeof type === "string" && PLAIN_CALLS.has(type)) used.add("type");
-  const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+  const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
   const made = { type: "function", function: { ...own, name, arguments: text } };
   if (call["call_id"] !== undefined && call["id"] !== undefined && !used.has("id") && call["item_id"] === undefined) {
     const { id: item, ...beside } = call; // of an item of OpenAI's Responses
     return withRest({ id, ...made, item_id: item }, beside, used);
   }
   return withRest(id === null ? made : { id, ...made }, call, used);
+}
+
+const TYPES: ReadonlySet<string> = new Set([...CALL_TYPES, ...RESULT_TYPES]);
+
+/** {id, type: "code_interpreter", code_interpreter: {input, outputs}} of OpenAI's Assistants and Azure's agents. */
+function openNamed(call: JsonObject): JsonObject {
+  const { type } = call;
+  const inner = typeof type === "string" && !TYPES.has(type) ? call[type] : undefined;
+  if (typeof type !== "string" || !isObject(inner)) return call;
+  return withRest({ name: type, ...inner }, call, new Set(["type", type]));
 }
 
 /** A tool's result in any spelling → its message. @param read a list of blocks → content */
@@ -126,7 +146,16 @@ export function readResult(part: JsonObject, read: (blocks: readonly Json[]) => 
 function openFailure(part: JsonObject, used: Set<string>, response: Json): Opened {
   const value = response ?? take(part, used, CONTENT);
   const error = value === null ? take(part, used, ERRORS) : null;
-  return error === null ? (openMcp(value) ?? { value }) : { value: error, ...FAILED };
+  if (error !== null) return { value: error, ...FAILED };
+  return isObject(value) && FAILURE.test(textMember(value, "type")) ? openError(value) : (openMcp(value) ?? { value });
+}
+
+/** Types of Anthropic's failed server tools. */
+const FAILURE = /_tool_result_error$/;
+
+function openError(error: JsonObject): Opened {
+  const { error_code: code, type: _type, ...more } = error;
+  return { value: code === undefined || Object.keys(more).length > 0 ? error : code, ...FAILED };
 }
 
 interface Opened {
@@ -139,9 +168,21 @@ const FAILED = { status: "error" } as const;
 function writeContent(response: Json, read: (blocks: readonly Json[]) => Json): Json {
   if (Array.isArray(response)) return read((response as readonly Json[]).map(openJson));
   if (isObject(response) && isTextBlock(response)) return read([response]); // OpenAI Agents
+  if (isObject(response) && OWN_BLOCKS.has(textMember(response, "type"))) return read([openFetched(response)]);
   if (response === null) return "";
   return typeof response === "string" ? response : JSON.stringify(response);
 }
+
+/** Results of server tools that are one block. */
+const OWN_BLOCKS: ReadonlySet<string> = new Set([...OUTPUT_OF_CODE, "computer_screenshot", "web_fetch_result"]);
+
+/** {type: "web_fetch_result", url, content: a document} of Anthropic's → the document, with the address beside it. */
+function openFetched(result: JsonObject): JsonObject {
+  const { content } = result;
+  return isObject(content) && content["type"] === "document" ? withRest(content, result, FETCHED) : result;
+}
+
+const FETCHED: ReadonlySet<string> = new Set(["type", "content"]);
 
 /** Bedrock's {json: …}, Strands' {type: "json", json: …} → a text. */
 function openJson(block: Json): Json {
@@ -200,11 +241,36 @@ const INVOCATION: ReadonlySet<string> = new Set(["type", "toolInvocation"]);
 
 /** Perhaps a part that `splitToolPart` splits. */
 export function isTwoParts(part: Json): boolean {
-  return (
-    isObject(part) &&
-    (part["state"] !== undefined || part["toolInvocation"] !== undefined || part["type"] === "step-start")
-  );
+  if (!isObject(part)) return false;
+  if (part["state"] !== undefined || part["toolInvocation"] !== undefined || part["type"] === "step-start") return true;
+  return isAnsweredCall(part);
 }
+
+const ANSWERED: ReadonlySet<Json | undefined> = new Set([...BUILT_IN, ...spellType("mcp_call")]);
+
+/** The item of a built-in tool of OpenAI's Responses, with what it answered. */
+export function isAnsweredCall(part: Json): boolean {
+  if (!isObject(part)) return false;
+  return ANSWERED.has(part["type"]) && BUILT_IN_RESULTS.some((name) => (part[name] ?? null) !== null);
+}
+
+function splitAnsweredCall(part: JsonObject): readonly Json[] {
+  const used = new Set(BUILT_IN_RESULTS.filter((name) => part[name] === null));
+  const name = BUILT_IN_RESULTS.find((one) => (part[one] ?? null) !== null) ?? "";
+  used.add(name);
+  const call = withRest({}, part, used);
+  const id = take(part, new Set(), CALL_IDS);
+  const answer = name === "error" ? { error: part[name] ?? null } : { output: readAnswer(part, part[name] ?? null) };
+  return [call, { type: "tool_result", ...(id === null ? {} : { id }), ...answer }];
+}
+
+/** Only images are answers of base64. */
+function readAnswer({ type, output_format: format }: JsonObject, answer: Json): Json {
+  if (typeof type !== "string" || !IMAGE_CALLS.has(type) || typeof answer !== "string") return answer;
+  return [{ type: "image", data: answer, mime_type: `image/${typeof format === "string" ? format : "png"}` }];
+}
+
+const IMAGE_CALLS: ReadonlySet<string> = new Set(spellType("image_generation_call"));
 
 /**
  * A call with its result in one part, of the AI SDK's messages for user interfaces → both. Its mark of a step's start
@@ -213,6 +279,7 @@ export function isTwoParts(part: Json): boolean {
 export function splitToolPart(part: Json): readonly Json[] {
   if (!isObject(part) || typeof part["type"] !== "string") return [part];
   if (part["type"] === "step-start" && Object.keys(part).length === 1) return [];
+  if (isAnsweredCall(part)) return splitAnsweredCall(part);
   const inner = part["toolInvocation"];
   const whole = isObject(inner) ? withRest(inner, part, INVOCATION) : part;
   const { type: _type, state, toolCallId, toolName, input, args, output, result, errorText, ...rest } = whole;
