@@ -2,8 +2,61 @@
 import { describe } from "node:test";
 import { table } from "../testkit.ts";
 
+const RESPONSE = JSON.stringify({
+  id: "resp_1",
+  object: "response",
+  output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] }],
+  usage: { input_tokens: 10, output_tokens: 4, total_tokens: 14 },
+});
+const USAGE = { input_tokens: 10, output_tokens: 4, total_tokens: 14 };
+const ANSWERED = {
+  messages: [{ role: "assistant", content: "Hello" }],
+  id: "resp_1",
+  object: "response",
+  usage: USAGE,
+};
+
 describe("Logfire", () => {
   table([
+    ...['[{"role":"user","content":"Hi"}]', "Hi"].map(
+      (input) =>
+        ({
+          name: `a response of OpenAI's agents, whole: ${input}`,
+          span: {
+            scope: "logfire.openai_agents",
+            attributes: { "gen_ai.request.model": "gpt-5", raw_input: input, response: RESPONSE },
+          },
+          run: {
+            type: "llm",
+            inputs: { messages: [{ role: "user", content: "Hi" }] },
+            outputs: ANSWERED,
+            usage: USAGE,
+          },
+        }) as const,
+    ),
+    {
+      name: "a response of OpenAI's agents, beside its events",
+      span: {
+        scope: "logfire.openai_agents",
+        attributes: {
+          "gen_ai.request.model": "gpt-5",
+          raw_input: '[{"role":"user","content":"Hi"}]',
+          response: RESPONSE,
+          events:
+            '[{"event.name":"gen_ai.system.message","content":"Be kind","role":"system"},{"event.name":"gen_ai.user.message","content":"Hi","role":"user"},{"event.name":"gen_ai.choice","index":0,"message":{"content":"Hello","role":"assistant"}}]',
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind" },
+            { role: "user", content: "Hi" },
+          ],
+        },
+        outputs: ANSWERED,
+        usage: USAGE,
+      },
+    },
     {
       name: "the answer of a stream",
       span: {

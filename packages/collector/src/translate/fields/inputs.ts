@@ -49,7 +49,8 @@ const ADK_DATA = sources("gcp.vertex.agent.data");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
 const LOG_EVENTS = sources("events");
-const REQUEST_DATA = sources("request_data");
+const RAW_INPUT = sources("raw_input");
+const REQUEST_DATA = sources("request_data", "raw_input");
 
 const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("input", "gen_ai.prompt")),
@@ -83,6 +84,7 @@ const SOURCES: readonly ContentSource[] = [
   given(ADK_DATA, ({ facts, type }) => notApplicable(facts, ADK_DATA, "input", type)),
   given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => history(facts)),
   withInstructions(({ facts }) => logEvents(facts)),
+  withInstructions(given(RAW_INPUT, ({ facts, type }) => readMessages(facts.value(RAW_INPUT), "input", type))),
   withInstructions(
     attributes(
       "input",

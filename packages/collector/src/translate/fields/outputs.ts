@@ -42,7 +42,7 @@ const AI_EMBEDDINGS = sources("ai.embeddings");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
 const LOG_EVENTS = sources("events");
-const RESPONSE_DATA = sources("response_data");
+const RESPONSE_DATA = sources("response_data", "response");
 
 const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("output", "gen_ai.completion")),
@@ -90,6 +90,7 @@ const SOURCES: readonly ContentSource[] = [
     "haystack.pipeline.output_data",
     "haystack.agent.output",
     "response_data",
+    "response",
     "crewai.crew.result",
     "gen_ai.workflow.output",
     "gen_ai.agent.finish.output",

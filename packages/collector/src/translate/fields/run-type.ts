@@ -102,6 +102,7 @@ const USAGE_OR_MESSAGES = signs(
   "gcp.vertex.agent.llm_response",
   "request_data",
   "response_data",
+  "raw_input",
 );
 
 export function chooseRunType(facts: Facts, eventContent: SpanEventContent): TypedRun {
