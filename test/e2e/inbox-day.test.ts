@@ -63,7 +63,7 @@ test("Ctrl+K finds items, threads and people, and opens them", async () => {
   const page = await browser.open("/threads", { name: "Ada" });
   await page.getByRole("heading", { name: "Threads" }).waitFor();
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").waitFor();
+  await page.getByRole("option", { name: "Send the form that has the focus" }).getByText("Ctrl Enter").waitFor();
   await page.keyboard.type("walrus");
   await page.getByRole("option", { name: /^Item Where is the walrus/ }).waitFor();
   await assertAccessible(page);

@@ -63,11 +63,13 @@ export function IconButton({
   );
 }
 
+const IS_MAC = navigator.platform.startsWith("Mac");
+
 /** Visual only: the shortcut list announces them, instead of every button. */
 export function Key({ keys }: { readonly keys: string }): ReactNode {
   return (
     <kbd className="key" aria-hidden="true">
-      {keys}
+      {keys.replace("Mod", IS_MAC ? "⌘" : "Ctrl").replaceAll("+", " ")}
     </kbd>
   );
 }

@@ -4,8 +4,6 @@ import { Key } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";
 import { reachable } from "../hooks/shortcuts.ts";
 
-const IS_MAC = navigator.platform.startsWith("Mac");
-
 const list = (title: string, keys: Readonly<Record<string, string>>) => ({
   title,
   shortcuts: Object.entries(keys).map(([key, label]) => ({ keys: key, label })),
@@ -41,7 +39,7 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }): Rea
                   <div key={keys}>
                     <dt>
                       <span className="visually-hidden">{keys}</span>
-                      <Key keys={keys.replace("Mod", IS_MAC ? "⌘" : "Ctrl").replaceAll("+", " ")} />
+                      <Key keys={keys} />
                     </dt>
                     <dd>{label}</dd>
                   </div>

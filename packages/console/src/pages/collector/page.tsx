@@ -106,7 +106,7 @@ function Chart({ moments }: { readonly moments: readonly RateSample[] }): ReactN
   const times = moments.slice(1).map(({ at }) => at / MS);
   return (
     <section className="card collector-part" aria-labelledby="collector-chart">
-      <header className="row">
+      <header className="row chart-head">
         <h2 id="collector-chart">Spans per second</h2>
         <span className="chart-key in">in</span>
         <span className="chart-key out">out</span>
