@@ -40,6 +40,7 @@ const FAMILIES = {
   laminar: { prefix: "lmnr.association.properties.metadata.", indexed: false },
   settings: { prefix: "ai.settings.", indexed: false },
   request: { prefix: "gen_ai.request.", indexed: false },
+  raw: { prefix: "llm.", indexed: false },
 } as const satisfies Record<string, { readonly prefix: string; readonly indexed: boolean }>;
 
 export type Family = keyof typeof FAMILIES;
@@ -150,6 +151,7 @@ function makePlan(key: string): KeyPlan {
     const { prefix, indexed } = FAMILIES[family];
     if (!key.startsWith(prefix) || key.length === prefix.length) continue;
     const rest = key.slice(prefix.length);
+    if (family === "raw" && (slot >= 0 || !RAW.test(rest))) continue;
     if (!indexed) return { slot, lists, family, index: -1, rest, shared, genAi };
     const match = /^(\d{1,9})(?:\.(.+))?$/s.exec(rest);
     if (match === null || Number(match[1]) > INDEX_MAX) continue;
@@ -157,6 +159,9 @@ function makePlan(key: string): KeyPlan {
   }
   return { slot, lists, family: null, index: -1, rest: "", shared, genAi };
 }
+
+/** Provider and member of a request or a response of LiteLLM's. */
+const RAW = /^[\w-]+\.\w+$/;
 
 /** Span types of Mastra that are newer than its table (mastra-types.ts). */
 const ANY_TYPE = /^mastra\.\w+\.(input|output)$/;

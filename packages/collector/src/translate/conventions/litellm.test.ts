@@ -85,6 +85,56 @@ describe("LiteLLM", () => {
       },
     },
     {
+      name: "the raw request below a call and its response, whose tokens the call has",
+      span: {
+        name: "raw_gen_ai_request",
+        parent: "aaaaaaaaaaaaaaaa",
+        attributes: {
+          "llm.openai.model": "gpt-5",
+          "llm.openai.messages": "[{'role': 'user', 'content': \"What's up?\"}]",
+          "llm.openai.temperature": 0.2,
+          "llm.openai.id": "chatcmpl-1",
+          "llm.openai.choices": "[{'index': 0, 'message': {'role': 'assistant', 'content': 'Rain', 'refusal': None}}]",
+          "llm.openai.service_tier": "None",
+          "llm.openai.usage": "{'prompt_tokens': 9, 'completion_tokens': 4}",
+        },
+      },
+      run: {
+        type: "chain",
+        inputs: { messages: [{ role: "user", content: "What's up?" }], model: "gpt-5", temperature: 0.2 },
+        outputs: {
+          messages: [{ role: "assistant", content: "Rain", refusal: null }],
+          id: "chatcmpl-1",
+          service_tier: null,
+          usage: { prompt_tokens: 9, completion_tokens: 4 },
+        },
+        usage: null,
+        metadata: {
+          otel: { kind: "internal", scope: { version: "1.0" }, parent_span_id: "aaaaaaaaaaaaaaaa" },
+        },
+      },
+    },
+    {
+      name: "the raw request of an embedding, without its vectors",
+      span: {
+        name: "raw_gen_ai_request",
+        attributes: {
+          "llm.azure.input": "['a', 'b']",
+          "llm.azure.data":
+            "[{'index': 0, 'embedding': [0.1, 0.2, 0.3, 0.4]}, {'index': 1, 'embedding': [0.1, 0.2, 0.3, 0.4]}]",
+        },
+      },
+      run: {
+        inputs: { input: ["a", "b"] },
+        outputs: { embeddings: { count: 2, dimensions: 4 } },
+      },
+    },
+    {
+      name: "names of another sender's that look like a raw request",
+      span: { attributes: { "llm.openai.region": "eu", "llm.openai.deployment": "d1" } },
+      run: { inputs: {}, outputs: null },
+    },
+    {
       name: "an embedding",
       span: { attributes: { "llm.request.type": "aembedding", "gen_ai.request.model": "e" } },
       run: { type: "embedding" },

@@ -13,6 +13,7 @@ import {
   readParsedMessages,
   splitEvents,
   splitHistory,
+  splitTurn,
   type ContentSource,
   type Found,
   type Subject,
@@ -29,6 +30,7 @@ import { markUsed } from "../messages/unused-events.ts";
 import { isObject, toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { prependSystem } from "../forms/conversation.ts";
 import { mergeBody, withoutParameters } from "./merged-body.ts";
+import { readRawBody } from "./raw-body.ts";
 
 const SYSTEM = sources(
   "gen_ai.system_instructions",
@@ -64,10 +66,8 @@ const SOURCES: readonly ContentSource[] = [
     const read = readParsedMessages({ value: eventContent.details.input, source: null }, "input", type);
     return markUsed(eventContent, withSystem(read, eventContent.details.system), "input", "system");
   },
-  withInstructions(({ eventContent }) =>
-    eventContent.messages.length === 0
-      ? null
-      : markUsed(eventContent, conversation(listMessages(eventContent.messages)), "messages"),
+  withInstructions((subject) =>
+    markUsed(subject.eventContent, conversation(listMessages(splitTurn(subject).asked)), "messages"),
   ),
   ({ eventContent, type }) =>
     eventContent.prompt === null
@@ -141,6 +141,7 @@ const SOURCES: readonly ContentSource[] = [
     ),
   ),
   recordsToWrite,
+  ({ facts }) => readRawBody(facts, "input"),
   ({ facts, eventContent }) =>
     facts.has(SYSTEM)
       ? conversation(prependSystem([], toJson(facts.value(SYSTEM))))

@@ -13,6 +13,7 @@ import {
   readParsedMessages,
   splitEvents,
   splitHistory,
+  splitTurn,
   type ContentSource,
   type Found,
   type Subject,
@@ -30,6 +31,7 @@ import { markUsed } from "../messages/unused-events.ts";
 import { isObject, toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { ANSWERS } from "./answer-parts.ts";
 import { mergeBody } from "./merged-body.ts";
+import { readRawBody } from "./raw-body.ts";
 import { countVectors } from "../forms/vectors.ts";
 import { documentsFound } from "./retrieval.ts";
 import type { RunType } from "../../shared/trace-run.ts";
@@ -61,6 +63,7 @@ const SOURCES: readonly ContentSource[] = [
     eventContent.completion === null
       ? null
       : markUsed(eventContent, readContent(unwrapValue(eventContent.completion), "output", type), "completion"),
+  (subject) => markUsed(subject.eventContent, conversation(listMessages(splitTurn(subject).said)), "messages"),
   (subject) => flattened(subject, "completion"),
   (subject) => flattened(subject, "outputMessages", VALUE),
   (subject) => flattened(subject, "choices", VALUE),
@@ -114,6 +117,7 @@ const SOURCES: readonly ContentSource[] = [
   ),
   attributes("text", "all_messages_events"),
   documentsFound,
+  ({ facts }) => readRawBody(facts, "output"),
 ];
 
 export function findOutputs(subject: Subject): Found | null {

@@ -31,11 +31,12 @@ import {
   readCounts,
   TOOL_PROMPT_NAMES,
 } from "../attributes/usage-names.ts";
+import { hasRawBody } from "./raw-body.ts";
 import { contentWithin } from "../forms/python-text.ts";
 
 /** @param outputs of the run, which may have the usage of the model's API; null for none */
 export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject | null {
-  const body = outputs === null ? null : findUsage(outputs);
+  const body = outputs === null || hasRawBody(facts) ? null : findUsage(outputs);
   if (body === null && !facts.has(SIGNS)) return null;
   const before = facts.mark();
   const whole = toJson(facts.value(WHOLE));

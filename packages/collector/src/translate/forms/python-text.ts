@@ -14,7 +14,7 @@ export function contentWithin(value: Json | undefined): Json {
 /** Longer text stays text. */
 const CHARS_MAX = 512 * 1024;
 /** No JSON begins so. */
-const START = /^\s*(?:\[\s*)?\{\s*'/;
+const START = /^\s*(?:\[\s*'|(?:\[\s*)?\{\s*')/;
 const TOKEN =
   /\s+|[[\]{},:]|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|True|False|None|(?:'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*")/gy;
 const WORDS: ReadonlyMap<string, string> = new Map([

@@ -237,6 +237,50 @@ export function splitEvents(list: readonly Json[]): {
   return { asked: list.slice(0, end), said: list.slice(end) };
 }
 
+const OPERATION = signs("gen_ai.operation.name");
+/** Where an answer of a model call stands, when no message event has it. */
+const ANSWERS = signs(
+  "gen_ai.output.messages",
+  "gen_ai.completion",
+  "gen_ai.content.completion",
+  "gen_ai.response.text",
+  "gen_ai.response.tool_calls",
+  "output.value",
+  "traceloop.entity.output",
+  "langfuse.observation.output",
+  "ai.response.text",
+  "ai.response.toolCalls",
+  "events",
+  "final_result",
+  "pydantic_ai.all_messages",
+  "all_messages_events",
+  "response_data",
+  "mlflow.spanOutputs",
+);
+
+/** Message events without a choice: the turn that the assistant ends is the answer, and all that a list returns. */
+export function splitTurn({ facts, eventContent, type }: Subject): {
+  readonly asked: readonly Json[];
+  readonly said: readonly Json[];
+} {
+  const { choices, completion, details, messages } = eventContent;
+  if (messages.length === 0 || !CONVERSES.has(type)) return { asked: messages, said: [] };
+  const isAnswered =
+    choices.length > 0 ||
+    completion !== null ||
+    details.output !== null ||
+    facts.has(ANSWERS) ||
+    facts.familySize("completion") + facts.familySize("outputMessages") + facts.familySize("choices") > 0;
+  if (isAnswered) return { asked: messages, said: [] };
+  if (facts.peek(OPERATION).startsWith("list_")) return { asked: [], said: messages };
+  if (textMember(messages.at(-1), "role") !== "assistant") return { asked: messages, said: [] };
+  const end = messages.findLastIndex((one) => !TURN.has(textMember(one, "role"))) + 1;
+  return { asked: messages.slice(0, end), said: messages.slice(end) };
+}
+
+const CONVERSES: ReadonlySet<RunType> = new Set(["chain", "llm"]);
+const TURN: ReadonlySet<string> = new Set(["assistant", "tool"]);
+
 /** The attribute's list, or nothing: then the attribute stays unused. */
 export function listWithin(facts: Facts, from: Sources): readonly Json[] {
   const mark = facts.mark();

@@ -101,7 +101,8 @@ export function gatherMessages(span: Span): SpanEventContent {
     isGenAi: false,
   };
   let completion: SpanEvent | null = null;
-  for (const event of inTime(span.events)) {
+  for (const given of inTime(span.events)) {
+    const event = withoutPlace(given, span);
     eventContent.isGenAi ||= event.name.startsWith("gen_ai.");
     if (event.name === "gen_ai.content.completion") {
       if (completion !== null) eventContent.kept.push(keptEvent(completion));
@@ -113,6 +114,21 @@ export function gatherMessages(span: Span): SpanEventContent {
   }
   if (completion !== null) takeSingle(completion, eventContent, "completion");
   return eventContent;
+}
+
+const PLACES = /^gen_ai\.(?:thread\.|agent\.id$)/;
+
+/** Azure's agents write the place of their span at each of its events too. */
+function withoutPlace(event: SpanEvent, { attributes: own }: Span): SpanEvent {
+  const { keys, values } = event.attributes;
+  const isRepeated = (key: string, at: number): boolean =>
+    PLACES.test(key) && own.values[own.keys.indexOf(key)] === values[at];
+  if (!keys.some(isRepeated)) return event;
+  const kept = keys.map((key, at) => !isRepeated(key, at));
+  return {
+    ...event,
+    attributes: { keys: keys.filter((_, at) => kept[at]), values: values.filter((_, at) => kept[at]) },
+  };
 }
 
 type Gathered = {
