@@ -9,7 +9,6 @@ import { warnOfUnknown } from "@holdpoint/base/config/unknown-settings.ts";
 import { formatStartFailure } from "@holdpoint/base/log/start-failure.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { stopOnSignals } from "@holdpoint/base/modules/long-running-process.ts";
-import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
 import { startCollectorProcess } from "./service/collector-process.ts";
 import { COLLECTOR_LIMITS } from "./service/limits.ts";
 import { collectorSettings } from "./service/settings.ts";
@@ -42,7 +41,6 @@ async function start(): Promise<void> {
     process.stdout.write(`${printConfig(TABLE, config)}\n`);
     return;
   }
-  setStartFlags();
   const log = createLog({
     level: config.logLevel,
     json: config.logJson ?? !process.stderr.isTTY,

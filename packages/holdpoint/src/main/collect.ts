@@ -1,6 +1,5 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
-import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
 import { localBackend, localUrl } from "@holdpoint/collector/service/local-backend.ts";
 import type { CollectorConfig } from "@holdpoint/collector/service/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
@@ -28,7 +27,6 @@ export async function collect(
     await printTableConfig(host, table, config);
     return null;
   }
-  setStartFlags();
   const log = await openLog(host, table, config);
   await warnOfUnknown(host, log);
   const { startCollectorProcess } = await import("@holdpoint/collector/service/collector-process.ts");

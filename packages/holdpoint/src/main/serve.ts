@@ -4,7 +4,6 @@ import type { LocalServices } from "@holdpoint/server/server/console-api.ts";
 import { GRAPH_CONFIG_FILE, graphConfigFile } from "@holdpoint/server/model/assistant-defaults.ts";
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
 import type { Config, Env, SettingsTable } from "@holdpoint/base/config/config.ts";
-import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
 import { callable } from "../cli/client/local-server.ts";
 import { type Service, stopPart } from "@holdpoint/base/lifecycle.ts";
 import type { TelemetryConfig } from "@holdpoint/server/telemetry/settings.ts";
@@ -49,7 +48,6 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
     await printTableConfig(host, table, config);
     return null;
   }
-  setStartFlags();
   const log = await openLog(host, table, config);
   await warnOfUnknown(host, log);
   const graphs = await findGraphs(host, config, options, log);
