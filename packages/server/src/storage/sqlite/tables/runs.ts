@@ -206,12 +206,13 @@ function claimVerbs(
       }
       for (;;) {
         const next = db.get(
-          `SELECT ${LINE_FIELDS}, ${ENDS} FROM (${nextInLineSql("runs", turn, "?", 1)}) LIMIT 1`,
+          `SELECT ${LINE_FIELDS}, ${ENDS}, ${HELD.replaceAll("?", "first.thread_id")} AS is_held
+           FROM (${nextInLineSql("runs", turn, "?", 1)}) AS first LIMIT 1`,
           turn.credit,
         );
         if (next === null) return null;
         const found = row(String(next["run_id"]));
-        if (found === null || isHeld(db, String(next["thread_id"]))) {
+        if (found === null || next["is_held"] === 1) {
           db.run("UPDATE runs SET place = NULL WHERE run_id = ?", String(next["run_id"])); // queueNext() brings it back
           continue;
         }
@@ -292,10 +293,6 @@ export function isCurrent(db: Database, { runId, attempt }: Pick<RunAttempt, "ru
 }
 
 /** A run of the thread is running, or the thread waits for a person. */
-function isHeld(db: Database, threadId: string): boolean {
-  return db.get(`SELECT 1 WHERE ${HELD.replaceAll("?", "?1")}`, threadId) !== null;
-}
-
 const HELD = `(EXISTS (SELECT 1 FROM runs WHERE thread_id = ? AND status = 'running')
   OR EXISTS (SELECT 1 FROM threads WHERE thread_id = ? AND status = 'interrupted'))`;
 
