@@ -201,6 +201,12 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
     { type: "tool.execution", id: "c1", name: "weather", arguments: CALL.function.arguments },
     { ...(calls() as JsonObject), tool_calls: [{ ...CALL, original_type: "tool.execution" }] },
   ],
+  ["tool result", { type: "google_search_result", call_id: "c1", result: "12 degrees" }, result()],
+  [
+    "media",
+    { type: "resource_link", uri: "file:///a.md", name: "a.md" },
+    says({ type: "file", source_type: "url", url: "file:///a.md", name: "a.md" }),
+  ],
   ["tool result", { type: "function.result", tool_call_id: "c1", result: "12 degrees" }, result()],
   ["tool result", { type: "computer_call_output", call_id: "c1", output: "12 degrees" }, result()],
   ["tool result", { type: "function_result", call_id: "c1", result: "12 degrees" }, result()],

@@ -42,6 +42,7 @@ export const COUNTS: readonly CountRow[] = [
       "prompt_eval_count",
       "input_text_token_count",
       "tokens.input_tokens", // Cohere
+      "total_input_tokens", // Gemini's interactions
       "input",
       "prompt",
     ],
@@ -59,6 +60,7 @@ export const COUNTS: readonly CountRow[] = [
       "generated_token_count", // watsonx
       "eval_count",
       "tokens.output_tokens", // Cohere
+      "total_output_tokens",
       "output",
       "completion",
     ],

@@ -5,6 +5,27 @@ import { table } from "../testkit.ts";
 describe("OpenInference", () => {
   table([
     {
+      name: "tokens of an answer of smolagents, at its message",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "output.value": '{"role":"assistant","content":"Hello","token_usage":{"input_tokens":3,"output_tokens":2}}',
+        },
+      },
+      run: { usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 } },
+    },
+    {
+      name: "tokens of an answer with a tool that the model's API ran, at its last message",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "output.value":
+            '{"messages":[{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"look","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":"x"},{"type":"text","text":"Hello"}],"usage_metadata":{"input_tokens":3,"output_tokens":2}}]}',
+        },
+      },
+      run: { usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 } },
+    },
+    {
       name: "members beside the messages of request and answer stay (langchain 4.1.1)",
       span: {
         attributes: {

@@ -8,7 +8,7 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Count, readCount, plus } from "../attributes/exact-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { member } from "../attributes/indexed.ts";
+import { member, textMember } from "../attributes/indexed.ts";
 import { isObject, toJson, plain } from "../attributes/plain-values.ts";
 import { tokenSums } from "../attributes/token-sums.ts";
 import { wholeUsage } from "../attributes/whole-usage.ts";
@@ -131,6 +131,7 @@ const USAGE_PATHS: readonly (readonly string[])[] = [
 const MESSAGE_PATHS: readonly (readonly string[])[] = [
   ["usage_metadata"],
   ["usage"],
+  ["token_usage"],
   ["meta", "usage"],
   ["response_metadata", "usage"],
   ["response_metadata", "tokenUsage"],
@@ -146,7 +147,7 @@ function findUsage(outputs: JsonObject): JsonObject | null {
     return Array.isArray(list) ? (list as readonly Json[])[0] : undefined;
   };
   const whole = findCounts(outputs, USAGE_PATHS);
-  const ofMessage = findCounts(first("messages"), MESSAGE_PATHS);
+  const ofMessage = findCounts(first("messages"), MESSAGE_PATHS) ?? findCounts(lastOfTurn(outputs), MESSAGE_PATHS);
   if (whole !== null && ofMessage !== null && hasMore(ofMessage, whole)) return ofMessage;
   return (
     whole ??
@@ -155,6 +156,15 @@ function findUsage(outputs: JsonObject): JsonObject | null {
     joinCounts(findOwnCounts(outputs), findOwnCounts(first("messages")))
   );
 }
+
+/** The usage of an answer whose tools the API runs stands at the last message: the first one is a call. */
+function lastOfTurn({ messages }: JsonObject): Json | undefined {
+  if (!Array.isArray(messages) || messages.length < 2) return undefined;
+  const list = messages as readonly Json[];
+  return list.every((one) => TURN.has(textMember(one, "role"))) ? list.at(-1) : undefined;
+}
+
+const TURN: ReadonlySet<string> = new Set(["assistant", "tool"]);
 
 function joinCounts(one: JsonObject | null, other: JsonObject | null): JsonObject | null {
   return one === null || other === null ? (one ?? other) : { ...other, ...one };

@@ -33,7 +33,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map(
       ],
       ["audio", ["audio", "input_audio", "output_audio", "audio_url"]],
       ["video", ["video", "input_video", "video_url", "video_block"]],
-      ["file", ["document", "document_url", "document_block", "pdf", "container_upload"]],
+      ["file", ["document", "document_url", "document_block", "pdf", "container_upload", "resource_link"]],
       ["", ["file", "input_file", "blob", "uri", "media", "binary", "inline_data", "file_data", "file_url", "file_id"]],
     ] as const
   ).flatMap(([kind, names]) => spellType(...names).map((name): [string, Kind] => [name, kind])),

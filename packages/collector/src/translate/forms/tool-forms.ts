@@ -19,6 +19,9 @@ const TOOL_IDS = spell("call_id", "tool_call_id", "tool_use_id");
 /** Tools of OpenAI's Responses, which the type names. */
 const BUILT_IN = spellType(
   "apply_patch_call",
+  "code_execution_call", // Gemini's interactions, and the next two
+  "google_search_call",
+  "url_context_call",
   "code_interpreter_call",
   "computer_call",
   "file_search_call",
@@ -71,6 +74,8 @@ export const RESULT_TYPES = spellType(
   "server_tool_result",
   "builtin_tool_return",
   "mcp_tool_result",
+  "google_search_result",
+  "url_context_result",
   "web_search_tool_result",
   "web_fetch_tool_result",
   "code_execution_tool_result",
