@@ -185,6 +185,60 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
     { type: "search_result", source: URL, content: [{ type: "text", text: "Hi" }] },
     says({ type: "text", text: "Hi", source: URL }),
   ],
+  [
+    "tool result",
+    { type: "code_execution_result", call_id: "c1", result: "12 degrees", is_error: false },
+    result({ is_error: false }),
+  ],
+  [
+    "tool result",
+    {
+      type: "web_search_tool_result",
+      tool_use_id: "c1",
+      content: [{ type: "web_search_result", title: "Rain", url: URL, encrypted_content: "e", page_age: null }],
+    },
+    result({ content: [{ type: "text", text: `Rain\n${URL}`, encrypted_content: "e", page_age: null }] }),
+  ],
+  [
+    "tool result",
+    {
+      type: "text_editor_code_execution_tool_result",
+      tool_use_id: "c1",
+      content: { type: "text_editor_code_execution_view_result", file_type: "text", content: "12 degrees" },
+    },
+    result({ content: [{ type: "text", text: "12 degrees", file_type: "text" }] }),
+  ],
+  [
+    "tool result",
+    {
+      functionResponse: {
+        id: "c1",
+        response: { ok: true },
+        parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw==" } }],
+      },
+    },
+    result({
+      content: [
+        { type: "text", text: '{"ok":true}' },
+        { type: "image_url", image_url: { url: PNG } },
+      ],
+    }),
+  ],
+  [
+    "media",
+    { type: "resource", resource: { uri: URL, mimeType: "text/markdown", text: "# Rain!" } },
+    says({ type: "file", source_type: "text", text: "# Rain!", mime_type: "text/markdown", uri: URL }),
+  ],
+  [
+    "media",
+    { type: "resource", resource: { uri: URL, mimeType: "image/png", blob: "iVBORw==" } },
+    says({ type: "image_url", image_url: { url: PNG }, uri: URL }),
+  ],
+  [
+    "media",
+    { type: "document", title: "Rain", source: { type: "content", content: [{ type: "text", text: "It rains." }] } },
+    says({ type: "file", source_type: "text", text: "It rains.", title: "Rain" }),
+  ],
   ["media", { type: "container_upload", file_id: "f1" }, says({ type: "file", source_type: "id", id: "f1" })],
   [
     "tool result",

@@ -13,6 +13,7 @@ import { take, withRest } from "./members.ts";
 import {
   CALL_TYPES,
   OUTPUT_OF_CODE,
+  TEXTS_OF_TOOLS,
   toToolCall,
   readResult,
   RESULT_TYPES,
@@ -44,7 +45,16 @@ export const BLOCK_FORMS: readonly BlockForm[] = [
   {
     name: "text",
     kind: "block",
-    types: spellType("text", "input_text", "output_text", "summary_text", "text_block", "text_plain", "search_result"),
+    types: spellType(
+      "text",
+      "input_text",
+      "output_text",
+      "summary_text",
+      "text_block",
+      "text_plain",
+      "search_result",
+      ...TEXTS_OF_TOOLS,
+    ),
     holders: spell("guard_content", "citations_content"), // Bedrock
     read: readText,
   },
@@ -124,7 +134,9 @@ function withType(part: JsonObject): JsonObject {
 }
 
 function readTyped(part: JsonObject): Part {
-  const typed = BY_TYPE.get(textMember(part, "type"));
+  const named = BY_TYPE.get(textMember(part, "type"));
+  const isAnswer = named?.types === OUTPUT_OF_CODE && part["call_id"] !== undefined; // Gemini's interactions
+  const typed = isAnswer ? BY_NAME.get("tool result") : named;
   const holder = Object.keys(part).find((name) => isHolder(part, name, typed));
   const form = typed ?? BY_HOLDER.get(holder ?? "") ?? tellForm(part);
   if (form === undefined) return unknown(part);
@@ -174,6 +186,10 @@ function readText(part: JsonObject): JsonObject | null {
   const joined = Array.isArray(content) && content.length > 0 ? joinTexts(content as readonly Json[]) : null;
   if (joined !== null) return withRest({ type: "text", text: joined }, part, CONTENT_AND_TYPE);
   if (content === undefined) {
+    if (text === undefined && typeof part["title"] === "string") {
+      const { title, url, ...more } = rest; // a hit of a search
+      return { type: "text", text: typeof url === "string" ? `${title as string}\n${url}` : (title ?? ""), ...more };
+    }
     if (type === "text") return text === undefined ? { ...part, text: "" } : part;
     return { type: "text", text: text ?? "", ...rest };
   }

@@ -33,7 +33,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map(
       ],
       ["audio", ["audio", "input_audio", "output_audio", "audio_url"]],
       ["video", ["video", "input_video", "video_url", "video_block"]],
-      ["file", ["document", "document_url", "document_block", "pdf", "container_upload", "resource_link"]],
+      ["file", ["document", "document_url", "document_block", "pdf", "container_upload", "resource_link", "resource"]],
       ["", ["file", "input_file", "blob", "uri", "media", "binary", "inline_data", "file_data", "file_url", "file_id"]],
     ] as const
   ).flatMap(([kind, names]) => spellType(...names).map((name): [string, Kind] => [name, kind])),
@@ -121,6 +121,7 @@ function textOrNull(value: Json | undefined, name: string): Json {
 export function readMedia(part: JsonObject): JsonObject | null {
   if (isWritten(part)) return part;
   const type = textMember(part, "type");
+  if (type === "resource") return readResource(part);
   const { flat, held } = openHolders(part);
   const used = new Set(KINDS.has(textMember(flat, "type")) ? ["type"] : []);
   if (SOURCES.has(textMember(flat, "source_type"))) used.add("source_type"); // LangChain
@@ -144,6 +145,17 @@ export function readMedia(part: JsonObject): JsonObject | null {
   const isSaid = mime !== "" && (address.startsWith(`data:${mime}`) || (content !== "" && kind === "image"));
   const typed = mime === "" || isSaid || "mime_type" in media ? media : { ...media, mime_type: mime };
   return withRest(typed, flat, used);
+}
+
+const RESOURCE: ReadonlySet<string> = new Set(["type", "resource"]);
+
+/** {type: "resource", resource: {uri, mimeType, text | blob}} of MCP. */
+function readResource(part: JsonObject): JsonObject | null {
+  const { resource } = part;
+  if (!isObject(resource)) return null;
+  const { text, blob, ...more } = resource;
+  const source = text === undefined ? { type: "base64", data: blob ?? null } : { type: "text", data: text };
+  return readMedia(withRest({ type: "blob", source, ...more }, part, RESOURCE));
 }
 
 interface Source {
@@ -210,13 +222,21 @@ function takeText(from: JsonObject, used: Set<string>, names: readonly string[])
 function takeData(from: JsonObject, used: Set<string>): string {
   let data = "";
   for (const name of DATA) {
-    const value = from[name];
+    const value = joinDocument(from[name]);
     if (value === undefined) continue;
     const read = typeof value === "string" ? value : readBytes(value);
     if (data === "" && read !== null) data = read;
     if (read === "" || value === null || (read !== null && read === data)) used.add(name);
   }
   return data;
+}
+
+/** The blocks of an Anthropic document, when all are texts. */
+function joinDocument(value: Json | undefined): Json | undefined {
+  if (!Array.isArray(value) || value.length === 0) return value;
+  const list = value as readonly Json[];
+  const isTexts = list.every((one) => textMember(one, "type") === "text" && textMember(one, "text") !== "");
+  return isTexts ? list.map((one) => textMember(one, "text")).join("\n\n") : value;
 }
 
 const BYTES_MIN = 4;

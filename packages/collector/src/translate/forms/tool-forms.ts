@@ -87,6 +87,8 @@ export const RESULT_TYPES = spellType(
 );
 /** What a program wrote, in Anthropic's and OpenAI's words. */
 export const OUTPUT_OF_CODE = [...spellType("code_execution_result", "bash_code_execution_result"), "logs"];
+/** What Anthropic's other server tools found: texts. */
+export const TEXTS_OF_TOOLS = spellType("web_search_result", "text_editor_code_execution_view_result");
 const NONE: ReadonlySet<string> = new Set();
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
@@ -134,11 +136,15 @@ export function readResult(part: JsonObject, read: (blocks: readonly Json[]) => 
   const isOutput = response === null && output !== undefined;
   if (isOutput) used.add("output");
   const { value, ...beside } = isOutput ? openOutput(output) : openFailure(part, used, response);
+  const text = writeContent(value, read);
+  const { parts } = part; // Gemini: images beside the response
+  const isWithParts = Array.isArray(parts) && typeof text === "string";
+  if (isWithParts) used.add("parts");
   const made = {
     role: "tool",
     ...(id === null ? {} : { tool_call_id: id }),
     ...(name === null ? {} : { name }),
-    content: writeContent(value, read),
+    content: isWithParts ? read([{ type: "text", text }, ...(parts as readonly Json[])]) : text,
     ...beside,
   };
   if (!isObject(origin)) return withRest(made, part, used);
@@ -179,7 +185,12 @@ function writeContent(response: Json, read: (blocks: readonly Json[]) => Json): 
 }
 
 /** Results of server tools that are one block. */
-const OWN_BLOCKS: ReadonlySet<string> = new Set([...OUTPUT_OF_CODE, "computer_screenshot", "web_fetch_result"]);
+const OWN_BLOCKS: ReadonlySet<string> = new Set([
+  ...OUTPUT_OF_CODE,
+  ...TEXTS_OF_TOOLS,
+  "computer_screenshot",
+  "web_fetch_result",
+]);
 
 /** {type: "web_fetch_result", url, content: a document} of Anthropic's → the document, with the address beside it. */
 function openFetched(result: JsonObject): JsonObject {
