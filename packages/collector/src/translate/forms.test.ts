@@ -499,6 +499,27 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
   ],
   [
     "",
+    [{ role: "assistant", tool_calls: [{ id: "c1", type: "weather", weather: ARGS }] }],
+    [{ role: "assistant", tool_calls: [CALL] }],
+  ],
+  [
+    "",
+    [
+      {
+        role: "assistant",
+        content: [{ type: "hosted_tool_call", id: "c1", name: "weather", providerData: { action: ARGS } }],
+      },
+    ],
+    [
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [{ ...CALL, providerData: {}, original_type: "hosted_tool_call" }],
+      },
+    ],
+  ],
+  [
+    "",
     [
       { type: "SYSTEM", text: "Be kind." },
       { type: "USER", contents: [{ type: "TEXT", text: "Hi" }] },

@@ -116,12 +116,23 @@ export function toToolCall(given: Json): Json {
 
 const TYPES: ReadonlySet<string> = new Set([...CALL_TYPES, ...RESULT_TYPES]);
 
+const HOSTED: ReadonlySet<string> = new Set(spellType("hosted_tool_call"));
+const NAMED_ARGUMENTS = [...ARGUMENTS, ...NAMES];
+
 /** {id, type: "code_interpreter", code_interpreter: {input, outputs}} of OpenAI's Assistants and Azure's agents. */
 function openNamed(call: JsonObject): JsonObject {
   const { type } = call;
   const inner = typeof type === "string" && !TYPES.has(type) ? call[type] : undefined;
+  const { providerData: hosted } = call;
+  if (typeof type === "string" && HOSTED.has(type) && isObject(hosted) && hosted["action"] !== undefined) {
+    const { action, ...more } = hosted; // OpenAI Agents for JavaScript
+    return { ...call, arguments: call["arguments"] ?? action, providerData: more };
+  }
   if (typeof type !== "string" || !isObject(inner)) return call;
-  return withRest({ name: type, ...inner }, call, new Set(["type", type]));
+  const { outputs, results, ...asked } = inner;
+  const answers = { ...(outputs === undefined ? {} : { outputs }), ...(results === undefined ? {} : { results }) };
+  const named = hasAny(inner, NAMED_ARGUMENTS) ? inner : { arguments: asked, ...answers };
+  return withRest({ name: type, ...named }, call, new Set(["type", type]));
 }
 
 /** A tool's result in any spelling → its message. @param read a list of blocks → content */
