@@ -32,7 +32,7 @@ const LARGE_QUEUE = "MAX_QUEUE_BYTES=268435456";
 const SMALL_QUEUE = "MAX_QUEUE_BYTES=16777216 SHUTDOWN_TIMEOUT_MS=3000";
 
 function collector(env = ""): string {
-  return `env HTTP_PORT={PORT} TRACING_ENDPOINT={SINK} ${env} node ${entry} collector`;
+  return `env HTTP_PORT={PORT} TRACING_ENDPOINT={SINK} ${env} ${entry} collector`;
 }
 
 async function measure(label: string, command: string, options: readonly string[]): Promise<Measured> {

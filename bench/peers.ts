@@ -9,10 +9,10 @@ import { setTimeout } from "node:timers/promises";
 import { freePort } from "../test/harness/postgres/free-port.ts";
 import { awaitStart, copyGraphs, installPeers, PEERS, readPeerVersion, startPeer, type Started } from "./agent/peer.ts";
 import { measureFloors } from "./collector.ts";
+import { MAIN, ROOT } from "./agent/server.ts";
 import { cpuSecondsOfTree, median, residentBytesOfTree, runScript } from "./measure.ts";
 import { writeBetweenMarks } from "./table.ts";
 
-const ROOT = join(import.meta.dirname, "..");
 const GRAPHS = join(ROOT, "bench/graphs");
 const PAGE = join(ROOT, "docs/reference/sizing.md");
 const STATE_BYTES = 1000;
@@ -68,9 +68,11 @@ function listCandidates(): readonly Candidate[] {
 
 async function startHoldpoint(dataFolder: string): Promise<Started> {
   const port = await freePort();
-  const args = [join(ROOT, "packages/holdpoint/src/main.ts"), "serve", "--config", join(GRAPHS, "langgraph.json")];
   const own = { PORT: String(port), HOLDPOINT_DATA_DIR: dataFolder, LOG_LEVEL: "error" };
-  const child = spawn(process.execPath, args, { stdio: "ignore", env: { ...process.env, ...own } });
+  const child = spawn(MAIN, ["serve", "--config", join(GRAPHS, "langgraph.json")], {
+    stdio: "ignore",
+    env: { ...process.env, ...own },
+  });
   return awaitStart(child, `http://127.0.0.1:${port}`);
 }
 

@@ -10,6 +10,8 @@ import { cpuSecondsOfTree } from "../measure.ts";
 import type { SqlCounts } from "./count-sql.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
+/** A command, with the flag of its first line. */
+export const MAIN = join(ROOT, "packages/holdpoint/src/main.ts");
 
 export interface MeasuredServer {
   readonly url: string;
@@ -32,11 +34,10 @@ export async function startServer(
   options: { readonly countSql?: boolean; readonly config?: string } = {},
 ): Promise<MeasuredServer> {
   const { countSql = false, config = join(ROOT, "bench/graphs/langgraph.json") } = options;
-  const counter = countSql ? ["--import", join(import.meta.dirname, "count-sql.ts")] : [];
-  const args = [...counter, join(ROOT, "packages/holdpoint/src/main.ts"), "serve", "--config", config];
-  const env = { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info", ...more };
-  const child = spawn(process.execPath, args, {
-    env,
+  const counter = countSql ? { NODE_OPTIONS: `--import=${join(import.meta.dirname, "count-sql.ts")}` } : {};
+  const own = { PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info" };
+  const child = spawn(MAIN, ["serve", "--config", config], {
+    env: { ...process.env, ...own, ...counter, ...more },
     stdio: ["ignore", "ignore", "pipe", countSql ? "ipc" : "ignore"],
   });
   const url = await listening(child);

@@ -6,29 +6,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { median } from "../measure.ts";
+import { MAIN, ROOT } from "./server.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const port = 20_000 + (process.pid % 20_000);
-const root = join(import.meta.dirname, "../..");
 
 async function importOnly(): Promise<number> {
   const startedAt = performance.now();
   const script = 'await import("@langchain/langgraph")';
-  await once(spawn(process.execPath, ["--input-type=module", "-e", script], { cwd: root }), "exit");
+  await once(spawn(process.execPath, ["--input-type=module", "-e", script], { cwd: ROOT }), "exit");
   return performance.now() - startedAt;
 }
 
 async function startToOk(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-bench-"));
   const startedAt = performance.now();
-  const args = [
-    join(root, "packages/holdpoint/src/main.ts"),
-    "serve",
-    "--config",
-    join(root, "bench/graphs/langgraph.json"),
-  ];
+  const args = ["serve", "--config", join(ROOT, "bench/graphs/langgraph.json")];
   const env = { ...process.env, PORT: String(port), HOLDPOINT_DATA_DIR: folder, LOG_LEVEL: "error" };
-  const server = spawn(process.execPath, args, { env, stdio: "ignore" });
+  const server = spawn(MAIN, args, { env, stdio: "ignore" });
   for (;;) {
     const ok = await fetch(`http://127.0.0.1:${port}/ok`).then(
       (response) => response.ok,

@@ -1,5 +1,6 @@
-#!/usr/bin/env node
-// Launcher: checks the version of Node before anything else is loaded. Its syntax is that of Node 14.
+#!/usr/bin/env -S node --max-semi-space-size=8
+// Launcher: checks the version of Node before anything else is loaded. Its syntax is that of Node 14. Its flag is that of
+// main.ts.
 "use strict";
 
 // The same forms as in doctor's check: `^22.19.0` within one major version, `>=24.1.0` from a version on, and `||`.

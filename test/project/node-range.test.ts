@@ -42,6 +42,12 @@ test("the lock file, the launcher and both packages take the range from package.
     assert.doesNotMatch(read(file), /node: "|"[\^>=]*2\d\.\d+/, file);
 });
 
+test("both commands and the image start V8 with the same flag", () => {
+  const [, flag] = /^#!\/usr\/bin\/env -S node (\S+)\n/.exec(read("packages/holdpoint/src/main.ts")) ?? assert.fail();
+  assert.ok(read("deploy/npm/holdpoint.cjs").startsWith(`#!/usr/bin/env -S node ${flag}\n`));
+  assert.ok(read("deploy/Dockerfile").includes(`ENTRYPOINT ["node", "${flag}", `));
+});
+
 test("doctor takes the versions that the range takes", () => {
   const rows: readonly (readonly [version: string, fits: boolean])[] = [
     [`${oldMajor}.${oldMinor}.0`, true],
