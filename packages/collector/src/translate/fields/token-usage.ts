@@ -33,6 +33,7 @@ import {
 } from "../attributes/usage-names.ts";
 import { hasRawBody } from "./raw-body.ts";
 import { contentWithin } from "../forms/python-text.ts";
+import { TURN } from "../messages/content.ts";
 
 /** @param outputs of the run, which may have the usage of the model's API; null for none */
 export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject | null {
@@ -163,8 +164,6 @@ function lastOfTurn({ messages }: JsonObject): Json | undefined {
   const list = messages as readonly Json[];
   return list.every((one) => TURN.has(textMember(one, "role"))) ? list.at(-1) : undefined;
 }
-
-const TURN: ReadonlySet<string> = new Set(["assistant", "tool"]);
 
 function joinCounts(one: JsonObject | null, other: JsonObject | null): JsonObject | null {
   return one === null || other === null ? (one ?? other) : { ...other, ...one };

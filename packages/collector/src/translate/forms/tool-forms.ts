@@ -149,13 +149,13 @@ export function readResult(part: JsonObject, read: (blocks: readonly Json[]) => 
   const { value, ...beside } = isOutput ? openOutput(output) : openFailure(part, used, response);
   const text = writeContent(value, read);
   const { parts } = part; // Gemini: images beside the response
-  const isWithParts = Array.isArray(parts) && typeof text === "string";
-  if (isWithParts) used.add("parts");
+  const hasParts = Array.isArray(parts) && typeof text === "string";
+  if (hasParts) used.add("parts");
   const made = {
     role: "tool",
     ...(id === null ? {} : { tool_call_id: id }),
     ...(name === null ? {} : { name }),
-    content: isWithParts ? read([{ type: "text", text }, ...(parts as readonly Json[])]) : text,
+    content: hasParts ? read([{ type: "text", text }, ...(parts as readonly Json[])]) : text,
     ...beside,
   };
   if (!isObject(origin)) return withRest(made, part, used);

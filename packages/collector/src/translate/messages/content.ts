@@ -279,7 +279,8 @@ export function splitTurn({ facts, eventContent, type }: Subject): {
 }
 
 const CONVERSES: ReadonlySet<RunType> = new Set(["chain", "llm"]);
-const TURN: ReadonlySet<string> = new Set(["assistant", "tool"]);
+/** Roles of what a model call adds to the messages. */
+export const TURN: ReadonlySet<string> = new Set(["assistant", "tool"]);
 
 /** The attribute's list, or nothing: then the attribute stays unused. */
 export function listWithin(facts: Facts, from: Sources): readonly Json[] {
