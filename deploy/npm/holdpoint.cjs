@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S node --max-semi-space-size=16
 // Launcher: checks the version of Node before anything else is loaded. Its syntax is that of Node 14. Its flag is that of
 // main.ts.
 "use strict";
