@@ -26,7 +26,8 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["dist/examples", "examples"],
   ["examples/README.md", "examples/README.md"],
   ["packages/holdpoint/src/cli/template", "packages/holdpoint/src/cli/template"],
-  ["packages/api/src/docs-page", "packages/api/src/docs-page"],
+  ["packages/api/src/docs-page/index.html", "packages/api/src/docs-page/index.html"],
+  ["packages/api/src/docs-page/page.js", "packages/api/src/docs-page/page.js"],
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "packages/api/src/docs-page/swagger-ui-bundle.js"],
   ["node_modules/swagger-ui-dist/swagger-ui.css", "packages/api/src/docs-page/swagger-ui.css"],
   ["node_modules/swagger-ui-dist/LICENSE", "packages/api/src/docs-page/swagger-ui.LICENSE"],
@@ -37,7 +38,7 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["LICENSE", "LICENSE"],
 ];
 const COLLECTOR_PARTS = ["base", "api", "collector"];
-const ENTRIES = ["holdpoint/src/exports/", "holdpoint/src/requests/"];
+const ENTRIES = ["holdpoint/src/exports/", "holdpoint/src/cli/client/requests"];
 /** LangGraph: from the first version that the server starts with (packages/server/src/graphs/langgraph/library.ts) to the next major one. */
 const PEERS: Readonly<Record<string, string>> = {
   "@langchain/core": ">=1.1.0 <2",

@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
+import { openApiDocument } from "@holdpoint/api/docs-page/document.ts";
 import type { AnyOperation } from "@holdpoint/api/operation.ts";
 
 const SITE = import.meta.dirname;

@@ -33,6 +33,6 @@ test("the routes of the gateways, and the server that has them, load no library 
 });
 
 test("the endpoints do, so the check above would see it", () => {
-  const loaded = loadedBy("gateways/src/a2a/endpoint/endpoint.ts", "gateways/src/mcp/endpoint/endpoint.ts");
+  const loaded = loadedBy("gateways/src/a2a/endpoint/endpoint.ts", "gateways/src/mcp/endpoint.ts");
   assert.equal(new Set(loaded.flatMap((url) => LIBRARIES.exec(url)?.[1] ?? [])).size, 2);
 });

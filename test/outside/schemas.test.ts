@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
 import * as z from "zod";
-import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
+import { openApiDocument } from "@holdpoint/api/docs-page/document.ts";
 import { everyOperation } from "../project/operations.ts";
 import { ROOT } from "../project/source-files.ts";
 import { loadSchemas } from "./schemas.ts";

@@ -8,6 +8,7 @@
 //   folders.9. No two folders import each other. A folder inside a folder counts on its own.
 //   folders.10. A file of less than 40 lines with one importer is part of it, unless KEPT says why not. What loads later,
 //        what an index exports and what another package imports are no such files.
+//   folders.11. A folder has more than one file or folder in it.
 // The last tests plant violations, so that a check that finds no files cannot pass.
 import assert from "node:assert/strict";
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
@@ -207,6 +208,20 @@ const KEPT: Readonly<Record<string, string>> = {
   "server/src/storage/postgres/tables/copies.ts": "one file a table, in both adapters",
 };
 
+/** folders.11. */
+function findLoneFiles(paths: readonly string[]): readonly string[] {
+  const entries = new Map<string, Set<string>>();
+  for (const path of paths) {
+    const [, root = "", below = ""] = /^(packages\/\w+\/src)\/(.+)$/.exec(path) ?? [];
+    const parts = below.split("/");
+    for (let at = 1; at < parts.length; at++) {
+      const folder = posix.join(root, ...parts.slice(0, at));
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(parts[at] as string));
+    }
+  }
+  return [...entries].filter(([, inside]) => inside.size === 1).map(([folder]) => folder);
+}
+
 const PACKAGES = readSources("packages");
 const LISTS = readLists();
 
@@ -280,6 +295,13 @@ test("a rule code is defined in one file (folders.5)", () => {
 
 test("a small file with one importer is part of it, or has a reason (folders.10)", () => {
   assert.deepEqual(findSmall(PACKAGES).toSorted(), Object.keys(KEPT).toSorted());
+});
+
+test("no folder holds one file alone (folders.11)", () => {
+  assert.deepEqual(findLoneFiles(filesBelow("packages")), []);
+  assert.deepEqual(findLoneFiles(["packages/a/src/a.ts", "packages/a/src/b/c/d.ts", "packages/a/src/b/e.ts"]), [
+    "packages/a/src/b/c",
+  ]);
 });
 
 const plant = (...files: readonly (readonly [path: string, text: string])[]): Sources => new Map(files);

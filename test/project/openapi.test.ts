@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { NOTES } from "@holdpoint/api/notes/notes.ts";
-import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
+import { openApiDocument } from "@holdpoint/api/docs-page/document.ts";
 import { everyOperation } from "./operations.ts";
 
 const operations = await everyOperation();

@@ -1,6 +1,5 @@
 // Operation: one call of the API contract. The same schemas validate requests and generate the OpenAPI document.
 // The pieces:
-//   openapi/          the document of all operations
 //   operation.ts      one call: path, schemas, access
 //   schemas.ts        objects that several calls share
 //   member-size.ts    the limit of members that are small by nature
@@ -11,7 +10,7 @@
 //   streams.ts        event streams of runs and threads
 //   protocol.ts       the thread protocol
 //   inbox.ts          the inbox, and the audit trail of a thread
-//   audit/            the audit trail of all threads
+//   audit.ts          the audit trail of all threads
 //   items/            assignments, follow-up dates and comments of inbox items
 //   requests.ts       questions of any program
 //   policies.ts       answers in advance
@@ -23,11 +22,11 @@
 //   meta.ts           health, version, metrics
 //   dialects.ts       formats in which graphs ask people and expect answers
 //   person-only.ts    questions that only people may answer
-//   answers/          schemas of the answers to payloads of these formats
+//   answer-rules.ts   schemas of the answers to payloads of these formats
 //   text/             titles of payloads, hidden characters
 //   notes/            the texts of the document
-//   a2a/              states of A2A tasks
-//   docs-page/        the page `/docs`
+//   task-state.ts     states of A2A tasks
+//   docs-page/        the document, and the page `/docs`
 import * as z from "zod";
 import { ApiError, type ErrorCode } from "@holdpoint/base/api-error.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";

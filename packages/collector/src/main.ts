@@ -8,7 +8,7 @@ import { LOG_SETTINGS } from "@holdpoint/base/config/log-settings.ts";
 import { warnOfUnknown } from "@holdpoint/base/config/unknown-settings.ts";
 import { formatStartFailure } from "@holdpoint/base/log/start-failure.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
-import { stopOnSignals } from "@holdpoint/base/modules/long-running-process.ts";
+import { stopOnSignals } from "@holdpoint/base/log/long-running-process.ts";
 import { startCollectorProcess } from "./service/collector-process.ts";
 import { COLLECTOR_LIMITS } from "./service/limits.ts";
 import { collectorSettings } from "./service/settings.ts";

@@ -12,7 +12,7 @@ import type { Loopback } from "@holdpoint/base/http/server/loopback-client.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { createOwnApi } from "./calls/own-api.ts";
 import { createAskedForms, type Marks } from "./mcp/asked-forms.ts";
-import type { Endpoint } from "./mcp/endpoint/endpoint.ts";
+import type { Endpoint } from "./mcp/endpoint.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 
 export interface GatewayOptions {
@@ -38,7 +38,7 @@ export interface GatewayOptions {
 export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
   let endpoint: Promise<Endpoint> | null = null;
   const open = async (): Promise<Endpoint> => {
-    const { createEndpoint } = await import("./mcp/endpoint/endpoint.ts");
+    const { createEndpoint } = await import("./mcp/endpoint.ts");
     return createEndpoint({
       ...options,
       onError: (error) => options.log.debug("mcp_call_failed", { reason: error.message }),

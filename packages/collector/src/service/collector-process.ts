@@ -4,7 +4,7 @@ import { stopPart } from "@holdpoint/base/lifecycle.ts";
 import { openKeyring } from "@holdpoint/base/config/encryption-keys.ts";
 import type { Keyring } from "@holdpoint/base/keyring.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
-import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
+import type { LongRunningProcess } from "@holdpoint/base/log/long-running-process.ts";
 import type { TraceSql } from "../traces/postgres/sql.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";

@@ -1,7 +1,7 @@
 // Task state: the state of a task in the terms of the SDK.
 import { TaskState } from "@a2a-js/sdk";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
-import { taskStateName, type TaskStateName } from "@holdpoint/api/a2a/task-state.ts";
+import { taskStateName, type TaskStateName } from "@holdpoint/api/task-state.ts";
 import type { RunObject } from "../calls/run-object.ts";
 
 export type NewestRun = Pick<RunObject, "status" | "ended_by">;

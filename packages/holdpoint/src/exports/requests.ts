@@ -10,7 +10,7 @@ import {
   type PersonRequest,
   RequestRefusedError,
   waitForEnd,
-} from "../requests/client.ts";
+} from "../cli/client/requests.ts";
 
 export { type PersonRequest, RequestRefusedError };
 

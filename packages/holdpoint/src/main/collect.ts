@@ -15,7 +15,7 @@ import {
   warnOfUnknown,
   type Host,
 } from "./host.ts";
-import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
+import type { LongRunningProcess } from "@holdpoint/base/log/long-running-process.ts";
 
 /** @returns null with --print-config */
 export async function collect(

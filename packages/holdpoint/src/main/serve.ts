@@ -20,7 +20,7 @@ import {
   warnOfUnknown,
   type Host,
 } from "./host.ts";
-import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
+import type { LongRunningProcess } from "@holdpoint/base/log/long-running-process.ts";
 import { explainInUse } from "./in-use.ts";
 import { type ProcessParts, remoteParts } from "./remote-parts.ts";
 import { startServeParts } from "./serve-parts.ts";

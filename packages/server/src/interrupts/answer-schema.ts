@@ -9,7 +9,7 @@
 //   answer-schema.4. A question keeps the schema that its graph declares. Without one it gets that of its payload's
 //        dialect, unless the graph or the deployment takes answers as they are given.
 import { Validator } from "@cfworker/json-schema";
-import { deriveAnswerSchema } from "@holdpoint/api/answers/answer-rules.ts";
+import { deriveAnswerSchema } from "@holdpoint/api/answer-rules.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { answerAll, buildAnswer, type Decision, recognise } from "@holdpoint/api/dialects.ts";
-import { deriveAnswerSchema } from "@holdpoint/api/answers/answer-rules.ts";
+import { deriveAnswerSchema } from "@holdpoint/api/answer-rules.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
 import { answerSchema, schemaRefusal } from "./answer-schema.ts";

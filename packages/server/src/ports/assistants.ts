@@ -1,7 +1,7 @@
 // Storage port for assistants and their versions.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
-import type { Awaitable, SizedId } from "./results/awaitable.ts";
+import type { Awaitable, SizedId } from "@holdpoint/base/awaitable.ts";
 
 export interface AssistantFilter {
   readonly scope: Scope;

@@ -1,7 +1,7 @@
 // Storage port for checkpoints, their values and their writes.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Checkpoint, Stored, TaskWrites, WriteSet } from "../model/model.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 import type { RunAttempt } from "./runs.ts";
 
 export interface CheckpointQuery {

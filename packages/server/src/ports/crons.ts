@@ -1,7 +1,7 @@
 // Storage port for crons.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Cron, Scope } from "../model/model.ts";
-import type { Awaitable, SizedId } from "./results/awaitable.ts";
+import type { Awaitable, SizedId } from "@holdpoint/base/awaitable.ts";
 
 export interface CronFilter {
   readonly scope: Scope;

@@ -1,7 +1,7 @@
 // Engine: coordination of runs and readers beside storage, as four ports: queue, lease, peers and wakes.
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Run } from "../model/model.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 import type { History } from "./checkpoints.ts";
 import type { ClaimedRow, RunClaim, RunTx } from "./runs.ts";
 

@@ -2,7 +2,7 @@
 import type { PersonalNames } from "@holdpoint/base/personal-names.ts";
 import type { ErasedEntry } from "../model/audit/audit-chain.ts";
 import type { RowCursor } from "./sealing.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 /** Place → number: a table of the storage, or `traces`. */
 export type ErasedCounts = Readonly<Record<string, number>>;

@@ -1,5 +1,5 @@
 // Storage port for run events, batched into rows, and for tickets of their readers.
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 /** Row with a batch of events of one run. */
 export interface EventRow {

@@ -11,7 +11,7 @@ import type {
   WriteSet,
 } from "../model/model.ts";
 import type { StateSize } from "../model/state-memory.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 import type { CheckpointQuery, CheckpointTx, History, StoredCheckpoint } from "./checkpoints.ts";
 
 /** Result of running a graph. */

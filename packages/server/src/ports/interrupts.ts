@@ -2,7 +2,7 @@
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Run, Scope, ThreadStatus } from "../model/model.ts";
 import type { AuditHead, AuditLink, ErasedEntry } from "../model/audit/audit-chain.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 /** Time left until the deadline of an item: passed, below an hour, a day or a week, longer; `none` without a deadline. */
 export type DeadlineBucket = "overdue" | "hour" | "day" | "week" | "later" | "none";

@@ -1,7 +1,7 @@
 // Ports: interfaces that the server requires. Adapters live in graphs/ and storage/; packages/holdpoint/src/main/ selects them.
 export type * from "./access.ts";
 export type * from "./assistants.ts";
-export type * from "./results/awaitable.ts";
+export type * from "@holdpoint/base/awaitable.ts";
 export type * from "./checkpoints.ts";
 export type * from "./crons.ts";
 export type * from "./engine.ts";

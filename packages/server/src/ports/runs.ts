@@ -1,6 +1,6 @@
 // Storage port for runs, their queue, and the workers that execute them.
 import type { Run, RunStatus, Thread } from "../model/model.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 /** Identity of one attempt. Every write of a run carries all three members. */
 export type RunAttempt = Pick<Run, "threadId" | "runId" | "attempt">;

@@ -1,5 +1,5 @@
 // The storage's part in the change of encryption keys.
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 /** A place in the order of all rows: a table, and the key of the last row. */
 export interface RowCursor {

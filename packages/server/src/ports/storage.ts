@@ -1,7 +1,7 @@
 // Storage port: transactions over all data of the server.
 import type { Fingerprint } from "../model/model.ts";
 import type { AssistantTx } from "./assistants.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 import type { CheckpointTx } from "./checkpoints.ts";
 import type { CronTx } from "./crons.ts";
 import type { ErasureTx } from "./erasure.ts";

@@ -2,7 +2,7 @@
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Caller, Scope, StoreItem, StoreVector } from "../model/model.ts";
 import type { TenantTx } from "./tenants.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 /** Place in the order of a list: newest first. */
 export type StorePlace = readonly [updatedAt: number, itemId: number];

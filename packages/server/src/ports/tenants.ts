@@ -1,5 +1,5 @@
 // Storage port for the limits of tenants: whose a thread, a run and an item is, and what a tenant uses.
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 export interface TenantTx {
   /** Until the commit no other transaction counts for this tenant. The first lock of its transaction. */

@@ -1,7 +1,7 @@
 // Storage port for threads: one row each, with all dependent data.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Scope, Thread, ThreadStatus } from "../model/model.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 export interface ThreadQuery {
   readonly scope: Scope;

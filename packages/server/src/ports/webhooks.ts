@@ -1,6 +1,6 @@
 // Storage port for the outbox and the messages that follow their items, and the policy for destinations of webhooks.
 import type { Notice, RunWebhook, Webhook } from "../model/model.ts";
-import type { Awaitable } from "./results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 export interface WebhookTx {
   /** Idempotent per run. */

@@ -1,6 +1,6 @@
 // Server routes: health, versions, metrics, and the API description.
 import * as contract from "@holdpoint/api/meta.ts";
-import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
+import { openApiDocument } from "@holdpoint/api/docs-page/document.ts";
 import type { AnyOperation } from "@holdpoint/api/operation.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Metrics } from "@holdpoint/base/metrics.ts";

@@ -1,7 +1,7 @@
 // A2A event: the end of a run as an update of its task, for the receivers of push notifications. It has the state
 // only: the receiver reads the task.
 import { isoTime } from "@holdpoint/base/clock.ts";
-import { taskStateName } from "@holdpoint/api/a2a/task-state.ts";
+import { taskStateName } from "@holdpoint/api/task-state.ts";
 import type { Interrupt, Run } from "../model/model.ts";
 
 /** @param open open items of the thread after the end */

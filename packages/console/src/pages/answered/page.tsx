@@ -1,7 +1,7 @@
 // Page Answered: the decisions of all threads, with author, place, time and the end of the run that followed.
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
-import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import type { FoundAuditEntry } from "@holdpoint/api/audit.ts";
 import { request } from "../../api/client.ts";
 import { problemMessage } from "../../api/problem.ts";
 import { FilterFields, FilteredList, NoItems } from "../../frames/filtered-list.tsx";

@@ -1,5 +1,5 @@
 // Query of the page Answered: filters of the URL → parameters of the search; entries → words. Pure.
-import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import type { FoundAuditEntry } from "@holdpoint/api/audit.ts";
 import type { Tone } from "../../ui/controls.tsx";
 
 export interface AnsweredFilters {

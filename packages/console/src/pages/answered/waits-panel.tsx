@@ -2,7 +2,7 @@
 // answered, from the newest entries of the trail.
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import type { FoundAuditEntry } from "@holdpoint/api/audit.ts";
 import { call } from "../../api/client.ts";
 import { usePeople } from "../../data/people.ts";
 import { countInbox } from "../../data/inbox/calls.ts";

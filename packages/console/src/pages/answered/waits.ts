@@ -1,5 +1,5 @@
 // Waits: answered entries of the audit trail → how long questions waited, and how often their actions were approved. Pure.
-import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import type { FoundAuditEntry } from "@holdpoint/api/audit.ts";
 
 type Entry = Pick<FoundAuditEntry, "by" | "action" | "at" | "asked_at" | "decision" | "graph_id" | "tool">;
 

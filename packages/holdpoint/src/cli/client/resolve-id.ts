@@ -4,7 +4,7 @@
 //   - The search covers at most LISTED_MAX objects; beyond that, use the full id.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Thread } from "@holdpoint/api/schemas.ts";
-import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import type { FoundAuditEntry } from "@holdpoint/api/audit.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Client, Query } from "./api-client.ts";

@@ -9,7 +9,7 @@ import {
   type PersonRequest,
   RequestRefusedError,
   waitForEnd,
-} from "../../requests/client.ts";
+} from "../client/requests.ts";
 import { agentServer, type ServerOptions } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { readSeconds } from "../client/read-duration.ts";

@@ -1,7 +1,7 @@
 // Audit: the entries of the audit trail of all threads, newest first, and the verification of its hash chains.
 // Invariant: the exit code of a verification is 1 if an entry was changed, is missing, was added, or was deleted before
 // its time.
-import type { AuditReport, FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import type { AuditReport, FoundAuditEntry } from "@holdpoint/api/audit.ts";
 import { shortIds } from "@holdpoint/api/text/short-id.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";

@@ -142,7 +142,7 @@ function registerInbox(program: Command, cli: Cli): void {
 
 /** Verbs that organise the work on an item. */
 function registerWork(inbox: Command, cli: Cli): void {
-  const verb = actions(cli, () => import("../commands/inbox/inbox-work.ts"));
+  const verb = actions(cli, () => import("../commands/inbox-work.ts"));
   working(inbox.command("claim <item>").description("claim an item: others cannot answer it through the inbox")).action(
     verb("claim"),
   );

@@ -1,6 +1,6 @@
 // Storage port for the keys of programs.
 import type { StoredKey } from "../../model/model.ts";
-import type { Awaitable } from "../results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 export interface KeyTx {
   insertKey(key: StoredKey): Awaitable<void>;

@@ -1,6 +1,6 @@
 // Storage port for people who have signed in.
 import type { Person } from "../../model/model.ts";
-import type { Awaitable } from "../results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 export interface PeopleQuery {
   /** Only people of this group; null for all. */

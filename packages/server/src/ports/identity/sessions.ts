@@ -1,6 +1,6 @@
 // Storage port for sessions of signed-in people. Conditional changes let one of several racing servers win.
 import type { Session } from "../../model/model.ts";
-import type { Awaitable } from "../results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 export interface Rotation {
   readonly sessionId: string;

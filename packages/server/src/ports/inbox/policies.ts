@@ -1,6 +1,6 @@
 // Storage port for policies.
 import type { Policy } from "../../model/model.ts";
-import type { Awaitable } from "../results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 export interface PolicyTx {
   insertPolicy(policy: Policy): Awaitable<void>;

@@ -1,6 +1,6 @@
 // Storage port for the search index: the words of threads and of their items.
 import type { Interrupt } from "../../model/model.ts";
-import type { Awaitable } from "../results/awaitable.ts";
+import type { Awaitable } from "@holdpoint/base/awaitable.ts";
 
 /** The words of an item, or of its thread without an item. */
 export interface SearchDocument {

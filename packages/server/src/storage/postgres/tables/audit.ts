@@ -10,7 +10,7 @@ import { type AuditReads, auditReads } from "../../cold/audit.ts";
 import { createColdSql } from "../client/cold-sql.ts";
 import { threadKey } from "../client/lock-key.ts";
 import type { Sql } from "../client/transaction.ts";
-import { deleteDocuments, isMatch, searchText } from "./search/search.ts";
+import { deleteDocuments, isMatch, searchText } from "./search.ts";
 
 const DIALECT: AuditDialect = {
   matchWords: (words) => ({

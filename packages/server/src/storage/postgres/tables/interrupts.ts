@@ -5,10 +5,10 @@ import { INTERRUPT_COLUMNS } from "../../shared/columns.ts";
 import { readOpening } from "../../shared/sealing.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
-import { inboxVerbs } from "./inbox/inbox.ts";
+import { inboxVerbs } from "./inbox.ts";
 import { indexItems } from "./metadata-index.ts";
 import { table } from "./shared/rows.ts";
-import { searchVerbs } from "./search/search.ts";
+import { searchVerbs } from "./search.ts";
 import type { Sql } from "../client/transaction.ts";
 
 interface InterruptRow extends Interrupt {

@@ -14,7 +14,7 @@ import { createConditions, type Conditions } from "./shared/conditions.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { indexNewThread, indexThread } from "./metadata-index.ts";
 import { table } from "./shared/rows.ts";
-import { isMatch, searchText } from "./search/search.ts";
+import { isMatch, searchText } from "./search.ts";
 import type { Row } from "../client/pool.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";

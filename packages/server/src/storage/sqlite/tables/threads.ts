@@ -12,7 +12,7 @@ import { TABLES_OF_A_THREAD } from "../../shared/thread-copy.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database, Row } from "../client/database.ts";
-import { keepDigests } from "./audit/audit.ts";
+import { keepDigests } from "./audit.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import { fewest, indexMetadata, type Candidate } from "./shared/metadata-index.ts";
 import type { PendingRuns } from "./pending-runs.ts";

@@ -3,7 +3,7 @@ import type { Tx } from "../../../ports/ports.ts";
 import { coldVerbs } from "../../cold/cold-verbs.ts";
 import { createColdSql } from "../client/cold-sql.ts";
 import type { Database } from "../client/database.ts";
-import { auditVerbs } from "./audit/audit.ts";
+import { auditVerbs } from "./audit.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
 import { copyVerbs } from "./copies.ts";
 import { eventVerbs } from "./events.ts";

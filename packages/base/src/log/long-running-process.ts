@@ -1,6 +1,6 @@
 // Long-running process: a service that runs until a signal stops it.
 import { stopping as partsInStop } from "../lifecycle.ts";
-import type { Log } from "../log/log.ts";
+import type { Log } from "./log.ts";
 
 export interface LongRunningProcess {
   readonly log: Log;

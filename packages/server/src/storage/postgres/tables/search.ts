@@ -6,11 +6,11 @@
 //     search-words.1).
 //   - A noted change stays until its thread is indexed; another server takes it over from one that died.
 import { isPrefix } from "@holdpoint/api/text/search-words.ts";
-import type { Interrupt } from "../../../../model/model.ts";
-import type { SearchTx, UnindexedThread } from "../../../../ports/ports.ts";
-import { threadKey } from "../../client/lock-key.ts";
-import type { Row } from "../../client/pool.ts";
-import type { Sql } from "../../client/transaction.ts";
+import type { Interrupt } from "../../../model/model.ts";
+import type { SearchTx, UnindexedThread } from "../../../ports/ports.ts";
+import { threadKey } from "../client/lock-key.ts";
+import type { Row } from "../client/pool.ts";
+import type { Sql } from "../client/transaction.ts";
 
 /** The text of a tsquery: all words, most of them as prefixes. */
 export function searchText(words: readonly string[]): string {

@@ -3,15 +3,15 @@ import * as contract from "@holdpoint/api/identity.ts";
 import type { OwnConsole } from "@holdpoint/api/identity.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
-import { parseRoleLimits } from "../../auth/role-limits.ts";
-import { createKey, revokeKey } from "../../auth/stored-keys.ts";
-import { erasePerson } from "../../threads/erase-person.ts";
-import type { AgentContext } from "../../context/context.ts";
-import type { Caller, Person, RoleLimits, StoredKey } from "../../model/model.ts";
-import { NO_CONTENT, type AgentRoute, id, json, route } from "../route.ts";
+import { parseRoleLimits } from "../auth/role-limits.ts";
+import { createKey, revokeKey } from "../auth/stored-keys.ts";
+import { erasePerson } from "../threads/erase-person.ts";
+import type { AgentContext } from "../context/context.ts";
+import type { Caller, Person, RoleLimits, StoredKey } from "../model/model.ts";
+import { NO_CONTENT, type AgentRoute, id, json, route } from "./route.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
-import { buildAct } from "../../model/audit/build-act.ts";
-import type { Storage } from "../../ports/ports.ts";
+import { buildAct } from "../model/audit/build-act.ts";
+import type { Storage } from "../ports/ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

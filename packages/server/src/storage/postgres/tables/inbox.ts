@@ -3,18 +3,18 @@
 //   - Only open interrupts of paused threads are in the inbox, so every listed item accepts an answer.
 //   - The order is total: creation time, thread, id. A page begins strictly after the end of the previous one. Every
 //     filter has an index in that order.
-import type { Interrupt, InterruptKind, ThreadStatus } from "../../../../model/model.ts";
-import type { DeadlineBucket, InboxPlace, InboxQuery, InboxTally, InterruptTx } from "../../../../ports/ports.ts";
+import type { Interrupt, InterruptKind, ThreadStatus } from "../../../model/model.ts";
+import type { DeadlineBucket, InboxPlace, InboxQuery, InboxTally, InterruptTx } from "../../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
-import { BUCKETS } from "../../../shared/deadline-buckets.ts";
-import { readOpening } from "../../../shared/sealing.ts";
-import { fittingRows } from "../../../shared/fitting-rows.ts";
-import { metadataConditions } from "../../../shared/metadata-filter.ts";
-import type { Row } from "../../client/pool.ts";
-import { fromJsonText, toJsonText } from "../../client/text-encoding.ts";
-import type { Sql } from "../../client/transaction.ts";
-import { createConditions, type Conditions } from "../shared/conditions.ts";
-import { isMatch, searchText } from "../search/search.ts";
+import { BUCKETS } from "../../shared/deadline-buckets.ts";
+import { readOpening } from "../../shared/sealing.ts";
+import { fittingRows } from "../../shared/fitting-rows.ts";
+import { metadataConditions } from "../../shared/metadata-filter.ts";
+import type { Row } from "../client/pool.ts";
+import { fromJsonText, toJsonText } from "../client/text-encoding.ts";
+import type { Sql } from "../client/transaction.ts";
+import { createConditions, type Conditions } from "./shared/conditions.ts";
+import { isMatch, searchText } from "./search.ts";
 
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
 const ITEMS = "holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id";

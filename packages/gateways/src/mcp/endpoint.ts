@@ -6,17 +6,17 @@
 import { type ServerEvent, type ServerEventBus, createMcpHandler } from "@modelcontextprotocol/server";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { answerItems, isForOthers } from "../../calls/answer-items.ts";
-import { readFormAnswer } from "../../calls/flat-form.ts";
-import { findItem } from "../../calls/inbox-items.ts";
-import type { OwnApi } from "../../calls/own-api.ts";
-import { type AskedForms, NOT_ASKED } from "../asked-forms.ts";
-import { encodeSessionId } from "../client-facts.ts";
-import { parseElicitPlace } from "../elicit-ids.ts";
-import { parseElicited } from "../elicitation.ts";
-import { createElicitReplies, type ElicitRefusal } from "../pause-legacy.ts";
-import { createRunningCalls } from "../running-calls.ts";
-import { createMcpServer } from "../server.ts";
+import { answerItems, isForOthers } from "../calls/answer-items.ts";
+import { readFormAnswer } from "../calls/flat-form.ts";
+import { findItem } from "../calls/inbox-items.ts";
+import type { OwnApi } from "../calls/own-api.ts";
+import { type AskedForms, NOT_ASKED } from "./asked-forms.ts";
+import { encodeSessionId } from "./client-facts.ts";
+import { parseElicitPlace } from "./elicit-ids.ts";
+import { parseElicited } from "./elicitation.ts";
+import { createElicitReplies, type ElicitRefusal } from "./pause-legacy.ts";
+import { createRunningCalls } from "./running-calls.ts";
+import { createMcpServer } from "./server.ts";
 import { once } from "node:events";
 import { SSE_HEADERS, withHeartbeats } from "@holdpoint/base/http/server/sse.ts";
 

@@ -1,23 +1,23 @@
 // Routes of the audit trail: of one thread, and of all.
-import * as contract from "@holdpoint/api/audit/audit.ts";
+import * as contract from "@holdpoint/api/audit.ts";
 import { getAudit } from "@holdpoint/api/inbox.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
-import { exportTrail, type AuditFormat } from "../../inbox/audit/audit-export.ts";
-import { readAudit } from "../../inbox/audit/audit-trail.ts";
-import { type AuditSearch, exportAudit, foundObjects, searchAudit } from "../../inbox/audit/search-audit.ts";
-import { verifyAudit, type AuditFault, type AuditReport } from "../../inbox/audit/verify-audit.ts";
-import type { AgentContext } from "../../context/context.ts";
+import { exportTrail, type AuditFormat } from "../inbox/audit/audit-export.ts";
+import { readAudit } from "../inbox/audit/audit-trail.ts";
+import { type AuditSearch, exportAudit, foundObjects, searchAudit } from "../inbox/audit/search-audit.ts";
+import { verifyAudit, type AuditFault, type AuditReport } from "../inbox/audit/verify-audit.ts";
+import type { AgentContext } from "../context/context.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import type { Ask } from "../../auth/authorize.ts";
-import { createSight } from "../../auth/sight.ts";
-import { ACTS, DECISIONS, type EntryKind, isActTrail, readEntryKind } from "../../model/audit-actions.ts";
-import { buildAct } from "../../model/audit/build-act.ts";
-import type { Caller, Scope } from "../../model/model.ts";
-import { id, json, route, type AgentRoute } from "../route.ts";
+import type { Ask } from "../auth/authorize.ts";
+import { createSight } from "../auth/sight.ts";
+import { ACTS, DECISIONS, type EntryKind, isActTrail, readEntryKind } from "../model/audit-actions.ts";
+import { buildAct } from "../model/audit/build-act.ts";
+import type { Caller, Scope } from "../model/model.ts";
+import { id, json, route, type AgentRoute } from "./route.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { isUuid } from "@holdpoint/base/ids.ts";
 import { queryWords } from "@holdpoint/api/text/search-words.ts";
-import type { AuditPlace } from "../../ports/ports.ts";
+import type { AuditPlace } from "../ports/ports.ts";
 
 export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [

@@ -1,9 +1,9 @@
 // API contract of the audit trail over all threads.
 import * as z from "zod";
-import { operation } from "../operation.ts";
-import { uuid } from "../schemas.ts";
-import { auditEntry } from "../inbox.ts";
-import { searchText } from "../inbox-filter.ts";
+import { operation } from "./operation.ts";
+import { uuid } from "./schemas.ts";
+import { auditEntry } from "./inbox.ts";
+import { searchText } from "./inbox-filter.ts";
 
 const TAG = "Inbox";
 

@@ -8,17 +8,17 @@ import {
   cutOffDigest,
   erasureDigest,
   type AuditHead,
-} from "../../../../model/audit/audit-chain.ts";
-import type { AuditEntry } from "../../../../model/model.ts";
-import type { AuditTx } from "../../../../ports/ports.ts";
-import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
-import { type AuditReads, auditReads } from "../../../cold/audit.ts";
-import { createColdSql } from "../../client/cold-sql.ts";
-import type { Database, Row } from "../../client/database.ts";
-import { table } from "../shared/rows.ts";
-import { deleteDocuments } from "../search/search.ts";
-import type { AuditDialect } from "../../../cold/audit-search.ts";
-import { isMatch, buildMatch } from "../search/search-match.ts";
+} from "../../../model/audit/audit-chain.ts";
+import type { AuditEntry } from "../../../model/model.ts";
+import type { AuditTx } from "../../../ports/ports.ts";
+import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../shared/columns.ts";
+import { type AuditReads, auditReads } from "../../cold/audit.ts";
+import { createColdSql } from "../client/cold-sql.ts";
+import type { Database, Row } from "../client/database.ts";
+import { table } from "./shared/rows.ts";
+import { deleteDocuments } from "./search/search.ts";
+import type { AuditDialect } from "../../cold/audit-search.ts";
+import { isMatch, buildMatch } from "./search/search-match.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
 

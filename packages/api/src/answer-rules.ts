@@ -6,7 +6,7 @@
 //   answer-rules.4. Clients send an edit in both spellings: it is the same rule for either, and only an edit has one.
 //   answer-rules.3. Every answer that the clients of the dialect build from the payload fits.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { type Action, type DecisionType, type Dialect, recognise } from "../dialects.ts";
+import { type Action, type DecisionType, type Dialect, recognise } from "./dialects.ts";
 
 /** @returns null for a plain question, and for actions that allow no decision */
 export function deriveAnswerSchema(payload: Json): JsonObject | null {

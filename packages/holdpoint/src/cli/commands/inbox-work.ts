@@ -1,13 +1,13 @@
 // Inbox work: assigns, claims, releases and snoozes items, and comments on them.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { shortId } from "@holdpoint/api/text/short-id.ts";
-import { type ServerOptions, agentClient } from "../../client/api-client.ts";
-import type { Cli } from "../../client/command-context.ts";
-import { readSeconds } from "../../client/read-duration.ts";
-import { findItems } from "../../client/resolve-id.ts";
-import { CliError, EXIT, type ExitCode } from "../../errors/cli-error.ts";
-import { type PrintOptions, paint, printJson } from "../../output/print.ts";
-import { oneLine } from "../../output/sanitize.ts";
+import { type ServerOptions, agentClient } from "../client/api-client.ts";
+import type { Cli } from "../client/command-context.ts";
+import { readSeconds } from "../client/read-duration.ts";
+import { findItems } from "../client/resolve-id.ts";
+import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { type PrintOptions, paint, printJson } from "../output/print.ts";
+import { oneLine } from "../output/sanitize.ts";
 
 export interface WorkOptions extends ServerOptions, PrintOptions {
   readonly by?: string;
