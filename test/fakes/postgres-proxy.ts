@@ -14,7 +14,7 @@ export type Fate = "pass" | "before" | "after" | "during" | "late" | "kept" | "a
 
 export interface PostgresProxy {
   readonly uri: string;
-  /** Called at each COMMIT. @param text of the mark and the COMMIT @param texts of all statements of the packet */
+  /** Called at each COMMIT. @param text of the mark and the COMMIT @param texts of all statements of the transaction */
   decideFate: (text: string, texts: readonly string[]) => Fate;
   /** Notices on this channel do not arrive. */
   loseNotices(channel: string): void;
@@ -158,7 +158,7 @@ interface Passing {
   readonly bytes: Buffer;
   /** The writes that share a message with a COMMIT, and the COMMIT, if the message ends with one. */
   readonly commit: string | null;
-  /** Texts of the statements in them. */
+  /** Texts of the statements since the BEGIN. */
   readonly texts: readonly string[];
 }
 
@@ -174,6 +174,7 @@ function createMessages(): { take(bytes: Buffer): Iterable<Passing> } {
   const texts = new Map<string, string>();
   let rest: Buffer = Buffer.alloc(0);
   let letters = 0;
+  let transaction: readonly string[] = [];
   return {
     *take(bytes) {
       const all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
@@ -195,7 +196,12 @@ function createMessages(): { take(bytes: Buffer): Iterable<Passing> } {
         at = end;
         if (kind !== undefined && BEFORE_A_SYNC.has(kind)) continue;
         const isCommit = (kind === SYNC || kind === QUERY) && asked.at(-1) === "COMMIT";
-        yield { bytes: all.subarray(from, at), commit: isCommit ? asked.slice(-2).join("; ") : null, texts: asked };
+        const begin = asked.findLastIndex((sql) => sql.startsWith("BEGIN"));
+        if (begin >= 0) transaction = asked.slice(begin);
+        else if (transaction.length > 0) transaction = [...transaction, ...asked];
+        const commit = isCommit ? asked.slice(-2).join("; ") : null;
+        yield { bytes: all.subarray(from, at), commit, texts: transaction };
+        if (isCommit) transaction = [];
         asked = [];
         from = at;
       }

@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
-import { isMarked, startPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
+import { isMarked, startPostgresProxy, type Fate, type PostgresProxy } from "../fakes/postgres-proxy.ts";
 import { FULL, pause, resumeBody, until, within } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
 import { PATIENCE } from "../harness/patience.ts";
@@ -184,22 +184,24 @@ async function again(one: Sent): Promise<Answer> {
 }
 
 /**
- * A claim makes its thread busy. Other writes go on: kept ones, as those of a heartbeat, would use up the pool before the
- * second claim.
+ * Direct claims make the thread busy, those from the queue change a run. Other writes go on: kept ones, as those of a
+ * heartbeat, would use up the pool before the second claim.
  */
-const isOfClaim = (text: string): boolean => text.startsWith("WITH changed AS (UPDATE holdpoint.threads");
+const CLAIMS = /^(?:WITH changed AS \(UPDATE holdpoint\.threads|UPDATE holdpoint\.runs SET status = \$2, attempt)/;
+const keepClaims = (text: string, texts: readonly string[]): Fate =>
+  isMarked(text) && texts.some((sql) => CLAIMS.test(sql)) ? "kept" : "pass";
 
 test("a claim with an unknown commit outcome continues (machines-silence.4)", { timeout }, async () => {
   const accepted = await fleet.bench.newThread();
   const { thread: queued, run } = await queuedBefore(
-    async () => void (proxy.decideFate = (text, texts) => (isMarked(text) && texts.some(isOfClaim) ? "kept" : "pass")),
+    async () => void (proxy.decideFate = keepClaims),
     async () => {
       proxy.decideFate = () => "pass";
       proxy.deliver();
     },
   );
   const start: Sent = { path: `/threads/${accepted}/runs/wait`, body: STEPS, key: randomUUID() };
-  const answer = send(start); // claims its run directly, the other one from the queue
+  const answer = send(start); // most often claims its run directly, the other one from the queue
   const claimed = async (): Promise<boolean> => {
     const sql = "SELECT thread_id FROM holdpoint.runs WHERE thread_id = ANY ($1) AND status = 'running'";
     return (await db.query(sql, [[accepted, queued]])).rows.length === 2;
