@@ -14,6 +14,8 @@ export interface Image {
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user: string;
+  /** The beginning of its command. */
+  readonly entrypoint: readonly string[];
   readonly command: readonly string[];
   /** Path in the image → a folder of this machine in its place, which nothing changes. */
   readonly linked: ReadonlyMap<string, string>;
@@ -69,6 +71,7 @@ async function buildStage(
     workdir: "/",
     env: {},
     user: "0:0",
+    entrypoint: [],
     command: [],
     linked: new Map(),
     ...from,
@@ -103,7 +106,7 @@ async function step(image: Image, { name, text, exec }: Instruction): Promise<Im
       await runStep(image, exec ?? ["/bin/sh", "-c", text]);
       return image;
     case "ENTRYPOINT":
-      return { ...image, command: exec ?? [] };
+      return { ...image, entrypoint: exec ?? [], command: exec ?? [] };
     case "CMD":
       return { ...image, command: [...command, ...(exec ?? [])] };
     case "VOLUME":
@@ -194,7 +197,7 @@ export function startImage(
     'mount -o remount,ro,bind "$ROOT"',
     ...volumes.map(([to, from]) => `mount --bind "${from}" "$ROOT${to}"`),
   ];
-  const command = options.args === undefined ? image.command : [...image.command.slice(0, 2), ...options.args];
+  const command = options.args === undefined ? image.command : [...image.entrypoint, ...options.args];
   return inside(image, command, {
     env: { ...image.env, ...options.env },
     user: image.user,
