@@ -88,6 +88,21 @@ function flapping({ index }: Upload): Answer {
   return index % 30 < 24 ? { status: 202 } : (TROUBLES[turn % TROUBLES.length] ?? assert.fail());
 }
 
+/** What a stop in the middle of a trouble leaves in the spool, the next start delivers. */
+async function deliverRest(
+  env: Readonly<Record<string, string>>,
+  backend: Awaited<ReturnType<typeof startBackend>>,
+  { note, isWhole }: { readonly note: (upload: Upload) => void; readonly isWhole: () => boolean },
+): Promise<void> {
+  if (isWhole()) return;
+  backend.script = (upload) => (note(upload), { status: 202 });
+  const next = (await startCollectorProcess(env)) ?? assert.fail();
+  await backend.when(isWhole);
+  next.child.kill("SIGTERM");
+  assert.equal(await next.ended, 0, next.log().slice(-2000));
+  console.log("the stop left a batch in the spool, and the next start delivered it");
+}
+
 for (const mode of IS_LONG ? (["memory", "durable"] as const) : (["durable"] as const))
   test(`${SPANS} spans, ${mode} mode, a backend that comes and goes: batches, memory and files as at the beginning`, async () => {
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-soak-`);
@@ -157,6 +172,7 @@ for (const mode of IS_LONG ? (["memory", "durable"] as const) : (["durable"] as 
     agent.destroy();
     collector.child.kill("SIGTERM");
     assert.equal(await collector.ended, 0, collector.log().slice(-2000));
+    if (mode === "durable") await deliverRest(env, backend, { note, isWhole: () => distinct === SPANS });
     await backend.close();
     await rm(dir, { recursive: true });
 
